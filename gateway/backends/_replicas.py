@@ -1,0 +1,32 @@
+"""Which replica takes the next call: the healthy one with the least in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Replica:
+    """One address of a backend. It counts as healthy until something says otherwise."""
+
+    url: str
+    healthy: bool = True
+    in_flight: int = 0
+    taken: int = 0
+
+
+class Replicas:
+    """The addresses of one backend."""
+
+    def __init__(self, urls: Collection[str]) -> None:
+        self.all = [Replica(url) for url in urls]
+
+    def pick(self, tried: Collection[str] = ()) -> Replica | None:
+        """A replica to use, one not yet `tried` if there is any; equal ones take turns. None if all are down."""
+        healthy = [replica for replica in self.all if replica.healthy]
+        fresh = [replica for replica in healthy if replica.url not in tried]
+        best = min(fresh or healthy, key=lambda replica: (replica.in_flight, replica.taken), default=None)
+        if best:
+            best.taken += 1
+        return best

@@ -1,0 +1,44 @@
+"""`type: repeat`: a model caught in a loop, saying the same thing again and again.
+
+The text is looked at every 32 characters, at fixed places of the whole text, so the verdict does not depend on how
+the stream was cut. The finding begins where the loop was noticed: what was said before may already have left.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from gateway.checks import Check
+from gateway.types import View
+
+STEP = 32
+SUFFIX = 16
+REACH = 2048  # characters looked back; a window keeps at least as many
+
+
+class Plug(Check):
+    """Finds a unit of any length said at least `times` times in a row, over at least `min_chars` characters."""
+
+    type: Literal["repeat"] = "repeat"
+    times: int = Field(default=6, ge=3, le=64)
+    min_chars: int = Field(default=240, ge=2 * SUFFIX, le=REACH)
+
+    def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
+        text, end = view.text, len(view.text)
+        first = view.base + view.begin + -(view.base + view.begin) % STEP
+        for place in range(max(first, STEP), view.base + end + 1, STEP):
+            if self._loops(text, place - view.base):
+                return [(place - view.base, place - view.base)], end
+        return [], end
+
+    def _loops(self, text: str, end: int) -> bool:
+        low = max(end - REACH, 0)
+        suffix = text[end - SUFFIX : end]
+        before = text.rfind(suffix, low, end - 1)
+        if before < 0:
+            return False
+        period = end - SUFFIX - before
+        need = max(self.times * period, self.min_chars)
+        return end - need >= low and text[end - need : end - period] == text[end - need + period : end]

@@ -1,0 +1,223 @@
+"""gateway.yaml and what it names become a House: everything an exchange needs, built and probed before it is used."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from gateway.backends import BackendSpec
+from gateway.errors import Complaint, ConfigFault
+from gateway.judge import Judge, OnBroken
+from gateway.keys import Keyring, TiersFile
+from gateway.plug import OneOf, Strict
+from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
+from gateway.types import Reason, Side, View
+from gateway.window import Window
+from gateway.yamlfile import Document, Loc
+
+PROBE = "A sample text to try every rule on, with 123 numbers. 一段用来试规则的文字。"
+
+
+class Listen(Strict):
+    """Where to listen. Other hosts than the local one are refused until there is an API key."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+
+
+class Limits(Strict):
+    """What a client may ask of the gateway."""
+
+    body_bytes: int = Field(default=32 << 20, ge=1024, description="Largest request body.")
+    body_seconds: float = Field(default=30.0, gt=0, description="How long a request body may take to arrive.")
+    answer_bytes: int = Field(default=64 << 20, ge=1024, description="Largest answer that is not streamed.")
+    keep_alive_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="While a stream waits for its first token, send an SSE comment that often. It opens the stream, so "
+        "what fails afterwards is told inside it and not by a status. Off if absent.",
+    )
+
+
+class GatewayFile(Strict):
+    """The main file (rules/gateway.yaml). Paths are relative to it."""
+
+    listen: Listen = Listen()
+    backends: tuple[Annotated[BackendSpec, OneOf("backends")], ...] = Field(min_length=1)
+    rules: tuple[str, ...] = Field(
+        default=(), description="Files of rules; `*` allowed.", examples=[["input.yaml", "output.yaml"]]
+    )
+    reasons: str = "reasons.yaml"
+    tiers: str | None = Field(default=None, description="The file of keys, tenants and tiers.")
+    pass_through: tuple[str, ...] = Field(
+        default=(
+            "/v1/models",
+            "/v1/models/*",
+            "/v1/embeddings",
+            "/tokenize",
+            "/detokenize",
+            "/health",
+            "/version",
+            "/ping",
+        ),
+        description="Paths that generate nothing and go to the backend as they are; every other path is refused.",
+    )
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A configuration that works: every part valid, every rule tried."""
+
+    file: GatewayFile
+    rules: Mapping[str, Rule]
+    reasons: Mapping[str, Reason]
+    judge: Judge
+    keys: Keyring
+    revision: str
+    watched: frozenset[Path]
+
+
+class Source(NamedTuple):
+    """Where a configuration comes from: the main file, and what the command line says instead of it."""
+
+    path: Path
+    host: str | None = None
+    backend: str | None = None
+
+
+def build(source: Source, on_broken: OnBroken = lambda _rule: None) -> House:
+    """Read, check and try everything that the file names. ConfigFault tells all that is wrong."""
+    return _Builder(source).house(on_broken)
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON Schema of each kind of YAML file, for editors."""
+    files: dict[str, type[BaseModel]] = {
+        "gateway": GatewayFile,
+        "rules": RuleFile,
+        "reasons": ReasonFile,
+        "tiers": TiersFile,
+    }
+    return {name: model.model_json_schema() for name, model in files.items()}
+
+
+class _Builder:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._path = source.path
+        self._folder = source.path.parent
+        self._complaints: list[Complaint] = []
+        self._sum = hashlib.sha256()
+        self._watched: set[Path] = set()
+
+    def house(self, on_broken: OnBroken) -> House:
+        main = self._main()
+        reasons = self._read(self._folder / main.reasons)
+        table = reasons.into(ReasonFile).table
+        if BROKEN not in table:
+            self._complaints.append(
+                reasons.complain(
+                    ("reasons",), f"{BROKEN} is missing", "it names the case of a broken check; restore it"
+                )
+            )
+        rules = tuple(self._rules(main.rules, table))
+        tiers = self._read(self._folder / main.tiers).into(TiersFile) if main.tiers else TiersFile()
+        keys = Keyring(tiers.keys)
+        self._check_listen(main.listen, keys)
+        if self._complaints:
+            raise ConfigFault(self._complaints)
+        judge = self._probed(rules, on_broken)
+        return House(
+            main,
+            {rule.id: rule for rule in rules},
+            table,
+            judge,
+            keys,
+            self._sum.hexdigest()[:12],
+            frozenset(self._watched),
+        )
+
+    def _main(self) -> GatewayFile:
+        """The main file, with the command line's word above it."""
+        document = self._read(self._path)
+        if self._source.backend and isinstance(document.value, dict):
+            document.value["backends"] = [{"name": "backend", "type": "openai", "urls": [self._source.backend]}]
+        if self._source.host and isinstance(document.value, dict):
+            document.value["listen"] = {**(document.value.get("listen") or {}), "host": self._source.host}
+        return document.into(GatewayFile)
+
+    def _read(self, path: Path) -> Document:
+        document = Document(path)
+        self._note(path)
+        return document
+
+    def _note(self, path: Path) -> None:
+        self._watched.add(path.resolve())
+        self._sum.update(path.read_bytes())
+
+    def _rules(self, patterns: Iterable[str], reasons: Mapping[str, Reason]) -> Iterator[Rule]:
+        seen: dict[str, Path] = {}
+        for path in self._files(patterns):
+            try:
+                document = self._read(path)
+                rules = document.into(RuleFile).rules
+            except ConfigFault as fault:
+                self._complaints += fault.complaints
+                continue
+            for index, rule in enumerate(rules):
+                self._check_rule(document, ("rules", index), rule, reasons, seen)
+                yield rule
+
+    def _files(self, patterns: Iterable[str]) -> Iterator[Path]:
+        for pattern in patterns:
+            found = sorted(self._folder.glob(pattern))
+            if not found:
+                self._complaints.append(
+                    Complaint(
+                        self._path,
+                        None,
+                        "rules",
+                        f"no file fits {pattern!r}",
+                        "create it, or correct the name",
+                    )
+                )
+            yield from found
+
+    def _check_rule(
+        self, document: Document, loc: Loc, rule: Rule, reasons: Mapping[str, Reason], seen: dict[str, Path]
+    ) -> None:
+        if rule.reason not in reasons:
+            fix = f"define it in reasons.yaml, or use one of: {', '.join(sorted(reasons))}"
+            self._complaints.append(document.complain((*loc, "reason"), f"{rule.reason} is not defined", fix))
+        if rule.id in seen:
+            self._complaints.append(
+                document.complain((*loc, "id"), f"{rule.id} stands in {seen[rule.id]} too", "give it another id")
+            )
+        seen[rule.id] = document.path
+        file = getattr(rule.check, "file", None)
+        if file is not None:
+            self._note(document.path.parent / file)
+
+    def _check_listen(self, listen: Listen, keys: Keyring) -> None:
+        if not keys and listen.host not in ("127.0.0.1", "::1", "localhost"):
+            problem = f"{listen.host} can be reached from other machines, and there is no API key"
+            fix = "make one with `retrace key`, put its hash into tiers.yaml and name that file under `tiers`"
+            self._complaints.append(Complaint(self._path, None, "listen.host", problem, fix))
+
+    def _probed(self, rules: tuple[Rule, ...], on_broken: OnBroken) -> Judge:
+        """The judge, after each rule has judged a sample: what can only fail at work fails here."""
+        try:
+            judge = Judge(rules, on_broken)
+            for rule in rules:
+                rule.check.look(View(PROBE))
+        except (ValueError, MemoryError) as fault:
+            raise ConfigFault([Complaint(self._path, None, "rules", str(fault))]) from fault
+        for side in Side:
+            Window(judge.lanes(Place(side, "chat", "", "", "", ""))).feed(PROBE, final=True)
+        return judge

@@ -1,0 +1,56 @@
+"""The living backends of the house in force: a reload keeps those that did not change, with all their connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from gateway.backends import Backend, BackendSpec, Observe
+from gateway.errors import BadRequest
+
+
+class Fleet:
+    """Which backend serves a model."""
+
+    def __init__(self, observe: Observe) -> None:
+        self._observe = observe
+        self._living: list[tuple[BackendSpec, Backend]] = []
+        self._retiring: set[asyncio.Task[None]] = set()
+
+    async def apply(self, specs: Sequence[BackendSpec], linger: float = 900.0) -> None:
+        """Bring the backends in line with `specs`; one no longer named lives on for `linger` seconds."""
+        old = self._living
+        kept = {id(spec): pair for spec in specs for pair in old if pair[0] == spec}
+        new = [kept.get(id(spec)) or (spec, spec.connect(self._observe)) for spec in specs]
+        for _, backend in new:
+            if all(backend is not living for _, living in old):
+                await backend.start()
+        self._living = new
+        for _, backend in old:
+            if all(backend is not living for _, living in new):
+                task = asyncio.create_task(_retire(backend, linger))
+                self._retiring.add(task)
+                task.add_done_callback(self._retiring.discard)
+
+    async def stop(self) -> None:
+        for task in self._retiring:
+            task.cancel()
+        await asyncio.gather(*self._retiring, *(backend.stop() for _, backend in self._living), return_exceptions=True)
+
+    def serving(self, model: str) -> tuple[str, Backend]:
+        """The first backend that serves `model`, and its name; BadRequest if none does."""
+        for spec, backend in self._living:
+            if any(fnmatchcase(model, glob) for glob in spec.models):
+                return spec.name, backend
+        raise BadRequest("no backend serves this model; /v1/models lists what there is", param="model")
+
+    def health(self) -> dict[str, bool]:
+        return {spec.name: backend.healthy() for spec, backend in self._living}
+
+
+async def _retire(backend: Backend, linger: float) -> None:
+    try:
+        await asyncio.sleep(linger)
+    finally:
+        await backend.stop()

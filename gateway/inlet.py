@@ -1,0 +1,83 @@
+"""A request becomes an Exchange, and the input rules judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from gateway import headers, leaves
+from gateway.calls import CallWindow
+from gateway.config import House
+from gateway.errors import BadRequest, GuardBroken, Refused
+from gateway.rules import BROKEN, Place
+from gateway.surfaces import Surface
+from gateway.types import Draft, Exchange, Finding, Principal, Side, Text, Verdict
+from gateway.window import Window
+
+
+class Canned(NamedTuple):
+    """The rules answer in the model's stead."""
+
+    message: str
+
+
+def admit(
+    surface: Surface, sent: Mapping[str, str], raw: bytes, principal: Principal
+) -> tuple[Exchange, dict[str, Any]]:
+    """Understand a request; BadRequest says what is wrong with it."""
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError as fault:
+        raise BadRequest(f"the body is not JSON: {fault}") from fault
+    if not isinstance(body, dict):
+        raise BadRequest("the body must be a JSON object")
+    asked = surface.admit(body)
+    exchange = Exchange(
+        id=headers.new_id(),
+        surface=surface.name,
+        model=asked.model,
+        principal=principal,
+        texts=asked.texts,
+        stream=asked.stream,
+        choices=asked.choices,
+        wants_usage=asked.wants_usage or not asked.stream,
+        explain=sent.get(headers.EXPLAIN) == "1",
+    )
+    return exchange, body
+
+
+def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) -> dict[str, Any] | Canned:
+    """The body that may go on, with what is to be masked masked. Refused if a rule blocks it."""
+    who = exchange.principal
+    for text in exchange.texts:
+        lanes = house.judge.lanes(Place(Side.INPUT, exchange.surface, exchange.model, who.tenant, who.tier, text.role))
+        if not lanes:
+            continue
+        window = CallWindow(lanes) if text.path[-1] == "arguments" else Window(lanes)
+        window.feed(text.text, final=True)
+        findings = window.taken()
+        if not findings:
+            continue
+        draft.findings += findings
+        if window.halted:
+            return _blocked(house, text, window.halted)
+        if draft.verdict is Verdict.MASK and text.whole:
+            body = leaves.replaced(body, text.path, window.render(0, text.text))
+    return body
+
+
+def _blocked(house: House, text: Text, finding: Finding) -> Canned:
+    """What a blocked request is told: the rule's own words or the reason's, in the language of the text."""
+    rule = house.rules[finding.rule]
+    reason = house.reasons[finding.reason]
+    words = (rule.message if finding.reason != BROKEN else None) or reason.message
+    language = "zh" if any("\u4e00" <= char <= "\u9fff" for char in text.text) else "en"
+    message = words.get(language) or next(iter(words.values()))  # type: ignore[call-overload]
+    if finding.reason == BROKEN:
+        raise GuardBroken(f"[{BROKEN}] {message}", status=reason.status, reason=BROKEN, rule=finding.rule)
+    if rule.respond == "answer":
+        return Canned(message)
+    param = ".".join(map(str, text.path))
+    raise Refused(f"[{reason.code}] {message}", status=reason.status, reason=reason.code, rule=rule.id, param=param)

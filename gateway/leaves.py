@@ -1,0 +1,42 @@
+"""The texts inside a JSON value: where they stand, and the same value with other texts in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+
+def texts(value: Any, skip: Collection[str] = (), path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Every non-empty string in `value`, in order; a string right under a key of `skip` is left out."""
+    if isinstance(value, str):
+        if value:
+            yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not (isinstance(inner, str) and key in skip):
+                yield from texts(inner, skip, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from texts(inner, skip, (*path, index))
+
+
+def keys(value: Any) -> Iterator[str]:
+    """Every key of every object in `value`."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield key
+            yield from keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys(inner)
+
+
+def replaced(value: Any, path: Path, text: str) -> Any:
+    """`value` with `text` at `path`; what lies on the way is copied, the rest is shared."""
+    if not path:
+        return text
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = replaced(copy[path[0]], path[1:], text)  # type: ignore[index]
+    return copy

@@ -1,0 +1,81 @@
+"""What is booked of one request: when it came, the gateway's own time, and what became of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import orjson
+
+from gateway.metrics import Metrics
+from gateway.types import Draft, Exchange
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Trip:
+    """One request on its way; the server opens it, the pipeline fills it, `book` closes it."""
+
+    began: float
+    surface: str = "unmatched"
+    status: int = 500
+    own: float = 0.0
+    first: float | None = None
+    held: int = 0
+    exchange: Exchange | None = None
+    draft: Draft = field(default_factory=Draft)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Time spent within is the gateway's own."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.own += perf_counter() - start
+
+    def sent(self, held: int) -> None:
+        """A piece of the answer leaves, while `held` characters still wait."""
+        if self.first is None:
+            self.first = perf_counter() - self.began
+        if held > self.held:
+            self.held = held
+
+
+def book(trip: Trip, metrics: Metrics) -> None:
+    """The request is over: count it; log it if a rule saw something, or if everything is logged."""
+    seconds = perf_counter() - trip.began
+    exchange, draft = trip.exchange, trip.draft
+    stream = exchange is not None and exchange.stream
+    metrics.observe_exchange(trip.surface, stream, trip.status, seconds, trip.own)
+    if exchange is None:
+        return
+    metrics.observe_answer(trip.surface, draft.verdict, trip.first or seconds, trip.held)
+    metrics.observe_usage(exchange.principal.tenant, draft.usage)
+    level = logging.INFO if draft.findings else logging.DEBUG
+    if log.isEnabledFor(level):
+        log.log(level, "%s", _record(trip, exchange, seconds).decode())
+
+
+def _record(trip: Trip, exchange: Exchange, seconds: float) -> bytes:
+    """One line of JSON on an exchange: who, what, how it ended. No text of it, no secret."""
+    draft = trip.draft
+    return orjson.dumps(
+        {
+            "id": exchange.id,
+            "surface": exchange.surface,
+            "tenant": exchange.principal.tenant,
+            "model": exchange.model,
+            "stream": exchange.stream,
+            "status": trip.status,
+            "verdict": draft.verdict.name.lower(),
+            "findings": [[f.rule, f.reason, f.action.value] for f in draft.findings],
+            "finish": {str(choice): reason for choice, reason in draft.finish.items()},
+            "usage": [draft.usage.prompt, draft.usage.completion] if draft.usage else None,
+            "seconds": round(seconds, 4),
+        }
+    )

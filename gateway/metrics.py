@@ -1,0 +1,128 @@
+"""Every figure the gateway counts, each named once. Labels hold what the configuration bounds, no client's words.
+
+With several worker processes prometheus_client keeps its values in files under PROMETHEUS_MULTIPROC_DIR (set before
+this module is imported); a scrape of any worker then tells the sums of all.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from gateway.types import Finding, Side, Usage, Verdict
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_OWN_SECONDS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
+_CHARS = (0, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
+
+
+class Metrics:
+    """All of it, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self.requests = Counter(
+            "retrace_requests", "Requests answered.", ["surface", "stream", "status"], registry=registry
+        )
+        self.verdicts = Counter(
+            "retrace_verdicts", "Findings of rules.", ["side", "rule", "reason", "action"], registry=registry
+        )
+        self.exchanges = Counter(
+            "retrace_exchanges",
+            "Exchanges by their worst verdict.",
+            ["surface", "verdict"],
+            registry=registry,
+        )
+        self.ttft = Histogram(
+            "retrace_time_to_first_token_seconds",
+            "Request until the first piece of the answer left.",
+            ["surface"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.duration = Histogram(
+            "retrace_request_duration_seconds",
+            "Request until its answer had left.",
+            ["surface"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.overhead = Histogram(
+            "retrace_overhead_seconds",
+            "The gateway's own time in a request.",
+            ["surface"],
+            buckets=_OWN_SECONDS,
+            registry=registry,
+        )
+        self.holdback = Histogram(
+            "retrace_holdback_chars",
+            "Most characters a stream held back at once.",
+            ["surface"],
+            buckets=_CHARS,
+            registry=registry,
+        )
+        self.tokens = Counter(
+            "retrace_tokens", "Tokens as the upstream counted them.", ["tenant", "kind"], registry=registry
+        )
+        self.in_flight = Gauge(
+            "retrace_in_flight", "Requests on their way.", registry=registry, multiprocess_mode="livesum"
+        )
+        self.gone = Counter("retrace_client_gone", "Clients that left before the end.", ["surface"], registry=registry)
+        self.upstream_errors = Counter(
+            "retrace_upstream_errors", "What went wrong upstream.", ["backend", "kind"], registry=registry
+        )
+        self.broken = Counter("retrace_guard_broken", "Checks that failed at work.", ["rule"], registry=registry)
+        self.reloads = Counter("retrace_reloads", "Configurations read, by outcome.", ["result"], registry=registry)
+        self.reload_ok = Gauge(
+            "retrace_reload_ok",
+            "1 if the files on disk are what is in force.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+        self._child = lru_cache(maxsize=4096)(lambda metric, *labels: metric.labels(*labels))
+
+    def observe_exchange(self, surface: str, stream: bool, status: int, seconds: float, own: float) -> None:
+        """A request was answered (or its client left)."""
+        self._child(self.requests, surface, "true" if stream else "false", str(status)).inc()
+        self._child(self.duration, surface).observe(seconds)
+        self._child(self.overhead, surface).observe(own)
+
+    def observe_answer(self, surface: str, verdict: Verdict, ttft: float, held: int) -> None:
+        """The first piece of an answer had left after `ttft` seconds; at most `held` characters waited at once."""
+        self._child(self.exchanges, surface, verdict.name.lower()).inc()
+        self._child(self.ttft, surface).observe(ttft)
+        self._child(self.holdback, surface).observe(held)
+
+    def observe_findings(self, side: Side, findings: list[Finding]) -> None:
+        for finding in findings:
+            self._child(self.verdicts, side.value, finding.rule, finding.reason, finding.action.value).inc()
+
+    def observe_usage(self, tenant: str, usage: Usage | None) -> None:
+        if usage:
+            self._child(self.tokens, tenant, "prompt").inc(usage.prompt)
+            self._child(self.tokens, tenant, "completion").inc(usage.completion)
+
+    def upstream_error(self, backend: str, kind: str) -> None:
+        self._child(self.upstream_errors, backend, kind).inc()
+
+    def client_gone(self, surface: str) -> None:
+        self._child(self.gone, surface).inc()
+
+    def guard_broken(self, rule: str) -> None:
+        self._child(self.broken, rule).inc()
+
+    def reloaded(self, ok: bool) -> None:
+        self._child(self.reloads, "ok" if ok else "failed").inc()
+        self.reload_ok.set(1 if ok else 0)
+
+    def page(self) -> bytes:
+        """The text that Prometheus scrapes, over all workers."""
+        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)

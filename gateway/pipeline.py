@@ -1,0 +1,225 @@
+"""The road of an exchange, top to bottom.
+
+authorize   whose key is this?                               401
+admit       surface: bytes -> Exchange                       400, 404
+judge       rules(input): block, mask, tag                   400 content_filter, or a canned answer
+open        a replica answers; retried while no byte left    502, 503, 504
+relay       rules(output) on each piece; the client sees what may leave
+book        metrics and log see the exchange and its draft   (ledger.py)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from gateway import carry, headers, inlet, upstream
+from gateway.backends import Answer
+from gateway.config import House
+from gateway.errors import Fault, UpstreamFault
+from gateway.fleet import Fleet
+from gateway.inlet import Canned
+from gateway.judge import Lane
+from gateway.ledger import Trip
+from gateway.metrics import Metrics
+from gateway.plug import plugs
+from gateway.relay import Relay
+from gateway.rules import Place
+from gateway.surfaces import Surface, sse
+from gateway.types import Draft, Exchange, Principal, Side
+
+log = logging.getLogger(__name__)
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+
+
+class Inbound(NamedTuple):
+    """A request as the server read it. Header names are lower case."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Reply(NamedTuple):
+    """What the server sends: a whole body, or one that comes piece by piece."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    """One exchange under way, with all that its stages share."""
+
+    house: House
+    surface: Surface
+    exchange: Exchange
+    trip: Trip
+
+    def relay(self, frame: Callable[[bytes], bytes]) -> Relay:
+        return Relay(self.surface, self.exchange, self.trip.draft, self._lanes, frame)
+
+    def _lanes(self, role: str) -> Sequence[Lane]:
+        exchange, who = self.exchange, self.exchange.principal
+        return self.house.judge.lanes(Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, role))
+
+
+class Pipeline:
+    """Takes requests through the house that is in force when they arrive."""
+
+    def __init__(self, house: Callable[[], House], fleet: Fleet, metrics: Metrics) -> None:
+        self._house, self._metrics = house, metrics
+        self._upstream = upstream.Upstream(fleet, metrics)
+        self._surfaces: dict[str, Surface] = {
+            path: kind() for kind in plugs("surfaces").values() for path in kind.paths
+        }
+
+    def authorize(self, sent: Mapping[str, str]) -> Principal:
+        """Whose request this is; Unauthorized if nobody's."""
+        return self._house().keys.principal(headers.bearer(sent))
+
+    def shape(self, path: str, fault: Fault) -> bytes:
+        """A fault as the SDKs of this path's surface expect it."""
+        surface = self._surfaces.get(path) or next(iter(self._surfaces.values()))
+        return orjson.dumps(surface.error(fault))
+
+    async def run(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:
+        """The answer to one request. Faults are raised; what fails after the first byte is told inside the stream."""
+        house = self._house()
+        surface = self._surfaces.get(inbound.path)
+        if surface is None or inbound.method != "POST":
+            return await self._pass_through(house, inbound, trip)
+        with trip.working():
+            trip.surface = surface.name
+            exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
+            trip.exchange = exchange
+            errand = _Errand(house, surface, exchange, trip)
+            try:
+                judged = inlet.judge(house, exchange, body, trip.draft)
+            finally:
+                self._metrics.observe_findings(Side.INPUT, trip.draft.findings)
+        if isinstance(judged, Canned):
+            return _canned(errand, judged.message)
+        return await self._forward(errand, inbound, surface.upstream_body(exchange, judged))
+
+    async def _forward(self, errand: _Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
+        exchange, limits = errand.exchange, errand.house.file.limits
+        sent = headers.upstream(inbound.headers, exchange.id)
+        opening = self._upstream.open(inbound.path, sent, exchange, body)
+        if exchange.stream and limits.keep_alive_seconds:
+            patient = self._patient(errand, opening, limits.keep_alive_seconds)
+            return Reply(200, _head(errand, EVENTS, {}, sent), patient)
+        answer = await opening
+        if exchange.stream and answer.headers.get("content-type", "").startswith(EVENTS):
+            return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), self._stream(errand, answer))
+        try:
+            raw = await answer.read(limits.answer_bytes)
+        finally:
+            answer.close()
+        with errand.trip.working():
+            out = self._whole(errand, answer.status, raw)
+        return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
+
+    def _whole(self, errand: _Errand, status: int, raw: bytes) -> bytes:
+        if status >= 400:
+            return upstream.error_body(errand.surface, status, raw)
+        seen = len(errand.trip.draft.findings)
+        out = carry.whole(raw, errand.relay(bytes))
+        self._metrics.observe_findings(Side.OUTPUT, errand.trip.draft.findings[seen:])
+        return out
+
+    async def _stream(self, errand: _Errand, answer: Answer) -> AsyncIterator[bytes]:
+        """The answer as it may leave. Ends with [DONE], or with an error event and without it."""
+        draft = errand.trip.draft
+        seen = len(draft.findings)
+        relay = errand.relay(sse.frame)
+        try:
+            async with aclosing(carry.stream(answer, relay, errand.trip)) as pieces:  # type: ignore[type-var]
+                async for piece in pieces:
+                    yield piece
+        except UpstreamFault as fault:
+            self._upstream.count(errand.exchange, fault)
+            log.warning("%s: %s", errand.exchange.id, fault.message)
+            yield b"".join([*relay.feed([], final=True), _told(errand, fault)])
+        finally:
+            answer.close()
+            self._metrics.observe_findings(Side.OUTPUT, draft.findings[seen:])
+
+    async def _patient(self, errand: _Errand, opening: Any, patience: float) -> AsyncIterator[bytes]:
+        """A stream that says it is alive while it waits for the upstream's first piece."""
+        task: asyncio.Task[Answer] = asyncio.create_task(opening)
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=patience)
+                if not task.done():
+                    yield sse.KEEP_ALIVE
+            answer = task.result()
+        except Fault as fault:
+            yield _told(errand, fault)
+            return
+        finally:
+            task.cancel()
+        if answer.status >= 400:
+            raw = await answer.read(errand.house.file.limits.answer_bytes)
+            answer.close()
+            yield sse.frame(upstream.error_body(errand.surface, answer.status, raw))
+            return
+        async for piece in self._stream(errand, answer):
+            yield piece
+
+    async def _pass_through(self, house: House, inbound: Inbound, trip: Trip) -> Reply:
+        """A path that generates nothing, as it is. Everything else is refused: no guard understands it."""
+        upstream.assert_passed(inbound.method, inbound.path, house.file.pass_through, self._surfaces)
+        trip.surface = "pass_through"
+        name = headers.new_id()
+        sent = headers.upstream(inbound.headers, name)
+        target = f"{inbound.path}?{inbound.query}" if inbound.query else inbound.path
+        answer = await self._upstream.pass_on(inbound.method, target, inbound.body, sent)
+        try:
+            raw = await answer.read(house.file.limits.answer_bytes)
+        finally:
+            answer.close()
+        kind = answer.headers.get("content-type", JSON)
+        return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
+
+
+def _canned(errand: _Errand, message: str) -> Reply:
+    """The message as a whole answer, or as a stream of one."""
+    answers = [orjson.dumps(data) for data in errand.surface.canned(errand.exchange, message)]
+    if not errand.exchange.stream:
+        return Reply(200, _head(errand, JSON, {}, {}), answers[0])
+    return Reply(200, _head(errand, EVENTS, {}, {}), _one(b"".join([*map(sse.frame, answers), sse.DONE_FRAME])))
+
+
+async def _one(piece: bytes) -> AsyncIterator[bytes]:
+    yield piece
+
+
+def _told(errand: _Errand, fault: Fault) -> bytes:
+    return sse.frame(orjson.dumps(errand.surface.error(fault)))
+
+
+def _head(errand: _Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
+    return {
+        **headers.downstream(theirs, sent, errand.exchange.id),
+        **_verdict(errand.trip.draft),
+        "content-type": kind,
+    }
+
+
+def _verdict(draft: Draft) -> dict[str, str]:
+    """What the rules have said so far; of a stream that is only what they said of the request."""
+    verdict = {headers.VERDICT: draft.verdict.name.lower(), headers.DELIVERY: "live"}
+    reasons = sorted({finding.reason for finding in draft.findings if finding.verdict})
+    return {**verdict, headers.REASON: ",".join(reasons)} if reasons else verdict

@@ -1,0 +1,80 @@
+"""The house in force, and its successors: files that change are built and tried off to the side, then swapped in.
+
+A file that is wrong changes nothing. What is wrong with it is told on stderr, on a metric and on /readyz until it is
+mended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import watchfiles
+
+from gateway.config import House, Source, build
+from gateway.errors import ConfigFault
+from gateway.judge import OnBroken
+
+log = logging.getLogger(__name__)
+
+Apply = Callable[[House], Awaitable[None]]
+
+
+class Steward:
+    """Keeps the house. `house` is always one that works."""
+
+    def __init__(self, source: Source, on_broken: OnBroken, on_reload: Callable[[bool], None]) -> None:
+        self._source, self._on_broken, self._on_reload = source, on_broken, on_reload
+        self.house = build(source, on_broken)
+        self._since = datetime.now(UTC)
+        self._fault: ConfigFault | None = None
+        self._failed_at: datetime | None = None
+        on_reload(True)
+
+    async def watch(self, apply: Apply) -> None:
+        """Follow the files for ever; `apply` is told of each new house before it is in force."""
+        while True:
+            folders = {file.parent for file in self.house.watched} | {self._source.path.resolve().parent}
+            async for _ in watchfiles.awatch(*folders, step=50, debounce=200, recursive=True):
+                watched = self.house.watched
+                await self.reload(apply)
+                if self.house.watched != watched:
+                    break  # other folders may matter now
+
+    async def reload(self, apply: Apply) -> None:
+        """Build a house from the files as they are now; if it stands, move in."""
+        try:
+            house = await asyncio.to_thread(build, self._source, self._on_broken)
+        except ConfigFault as fault:
+            self._fault, self._failed_at = fault, datetime.now(UTC)
+            self._on_reload(False)
+            log.error(
+                "the new configuration is wrong and changes nothing; %s stays in force\n%s",
+                self.house.revision,
+                fault,
+            )
+            return
+        self._fault = None
+        if house.revision != self.house.revision:
+            await apply(house)
+            self.house, self._since = house, datetime.now(UTC)
+            log.warning("configuration %s is in force: %d rules", house.revision, len(house.rules))
+        self._on_reload(True)
+
+    def status(self) -> dict[str, Any]:
+        """What is in force, and what is wrong with the files if anything is."""
+        state: dict[str, Any] = {
+            "revision": self.house.revision,
+            "since": self._since.isoformat(),
+            "rules": len(self.house.rules),
+        }
+        if self._fault and self._failed_at:
+            complaints = [
+                {"file": str(c.file), "line": c.line, "field": c.field, "problem": c.problem, "fix": c.fix}
+                for c in self._fault.complaints
+            ]
+            state["last_error"] = {"at": self._failed_at.isoformat(), "complaints": complaints}
+        return state

@@ -1,0 +1,122 @@
+"""What teams write: rules and reason codes in YAML. A rule says where it applies, what it looks for, what to do."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from gateway.checks import Check
+from gateway.plug import OneOf, Strict
+from gateway.types import Action, Reason, Side
+
+BROKEN = "R900"  # the reason code of a check that failed: guard.broken
+
+
+class Place(NamedTuple):
+    """What a rule's `when` can ask about a text."""
+
+    side: Side
+    surface: str
+    model: str
+    tenant: str
+    tier: str
+    role: str
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Globs = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_listed),
+    Field(
+        min_length=1,
+        json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+    ),
+]
+Words = Annotated[dict[Literal["en", "zh"], str], Field(min_length=1, examples=[{"en": "...", "zh": "..."}])]
+
+
+class When(Strict):
+    """Where a rule applies: every field that is given must match. Names may hold `*` and `?`; lists mean any of."""
+
+    model: Globs = ("*",)
+    tenant: Globs = ("*",)
+    tier: Globs = ("*",)
+    surface: Globs = ("*",)
+    role: Globs = Field(default=("*",), description="Who speaks: system, user, assistant, tool, ...")
+
+    def matches(self, place: Place) -> bool:
+        asked = {
+            "model": self.model,
+            "tenant": self.tenant,
+            "tier": self.tier,
+            "surface": self.surface,
+            "role": self.role,
+        }
+        return all(any(fnmatchcase(getattr(place, name), glob) for glob in globs) for name, globs in asked.items())
+
+
+class Rule(Strict):
+    """One rule. `on_error` says what happens when its check fails: by default the text is blocked, never passed."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$", examples=["pii.card.output"])
+    about: str = Field(default="", description="For whoever reads the file next.")
+    side: Side
+    when: When = When()
+    check: Annotated[Check, OneOf("checks")]
+    action: Action
+    reason: str = Field(pattern=r"^R[0-9]{3}$", description="A code of reasons.yaml.", examples=["R101"])
+    on_error: Literal["block", "tag", "allow"] = "block"
+    message: Words | None = Field(default=None, description="Told to the client instead of the reason's own words.")
+    respond: Literal["error", "answer"] = Field(
+        default="error",
+        description="A blocked input: an HTTP error, or a normal answer that holds the message (SDKs raise nothing).",
+    )
+    mask: str = Field(default="***", max_length=64, description="What stands in the place of masked text.")
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if self.respond == "answer" and (self.side is not Side.INPUT or self.action is not Action.BLOCK):
+            raise ValueError("`respond: answer` belongs to rules with `side: input` and `action: block`")
+        return self
+
+
+def _unique(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    ids = [rule.id for rule in rules]
+    twice = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    if twice:
+        raise ValueError(f"these ids stand twice: {', '.join(twice)}")
+    return rules
+
+
+class RuleFile(Strict):
+    """A file of rules (rules/input.yaml, rules/output.yaml, packs)."""
+
+    rules: Annotated[tuple[Rule, ...], AfterValidator(_unique)] = ()
+
+
+class ReasonEntry(Strict):
+    """What a reason code means. Codes are public and stable: one out of use is never given away again."""
+
+    name: str = Field(pattern=r"^[a-z]+(\.[a-z_]+)*$", examples=["sensitive.content"])
+    meaning: str = Field(description="For operators: what was found, and why it matters.")
+    status: int = Field(default=400, ge=400, le=599, description="HTTP status of a refused input.")
+    message: Annotated[dict[Literal["en", "zh"], str], Field(min_length=2, description="Told to the client.")]
+
+
+class ReasonFile(Strict):
+    """All reason codes (rules/reasons.yaml)."""
+
+    reasons: dict[Annotated[str, Field(pattern=r"^R[0-9]{3}$")], ReasonEntry]
+
+    @cached_property
+    def table(self) -> dict[str, Reason]:
+        return {
+            code: Reason(code, entry.name, entry.status, {str(k): v for k, v in entry.message.items()})
+            for code, entry in self.reasons.items()
+        }

@@ -1,0 +1,175 @@
+"""HTTP in and out. The only file that knows aiohttp.web; what it reads and writes means nothing to it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator
+from time import perf_counter
+from urllib.parse import urlsplit
+
+import orjson
+from aiohttp import web
+
+from gateway import headers
+from gateway.config import House, Limits, Source
+from gateway.errors import BadRequest, BodyTimeout, Fault, TooLarge, Unauthorized
+from gateway.fleet import Fleet
+from gateway.ledger import Trip, book
+from gateway.metrics import CONTENT_TYPE, Metrics
+from gateway.pipeline import JSON, Inbound, Pipeline, Reply
+from gateway.reload import Steward
+
+log = logging.getLogger(__name__)
+
+CLIENT_GONE = 499  # the status that is booked when the client has left; nobody receives it
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class Server:
+    """The gateway of one process."""
+
+    def __init__(self, source: Source) -> None:
+        self.metrics = Metrics()
+        self.steward = Steward(source, self.metrics.guard_broken, self.metrics.reloaded)
+        self._fleet = Fleet(self.metrics.upstream_error)
+        self._pipeline = Pipeline(lambda: self.steward.house, self._fleet, self.metrics)
+        self._own = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics_page}
+        self._runner: web.ServerRunner | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self, sock: socket.socket) -> None:
+        """Serve on `sock` until `stop`."""
+        await self._apply(self.steward.house)
+        self._watch = asyncio.create_task(self.steward.watch(self._apply))
+        server = web.Server(self._handle, handler_cancellation=True, access_log=None, keepalive_timeout=75)
+        self._runner = web.ServerRunner(server, shutdown_timeout=5)
+        await self._runner.setup()
+        await web.SockSite(self._runner, sock, backlog=1024).start()
+
+    async def stop(self) -> None:
+        if self._watch:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        if self._runner:
+            await self._runner.cleanup()
+        await self._fleet.stop()
+
+    async def _apply(self, house: House) -> None:
+        await self._fleet.apply(house.file.backends)
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        own = self._own.get(request.path)
+        if own and request.method == "GET":
+            return own()
+        trip = Trip(perf_counter())
+        self.metrics.in_flight.inc()
+        try:
+            return await self._answer(request, trip)
+        except asyncio.CancelledError:
+            trip.status = CLIENT_GONE
+            self.metrics.client_gone(trip.surface)
+            raise
+        except ConnectionError:
+            trip.status = CLIENT_GONE
+            self.metrics.client_gone(trip.surface)
+            return web.Response(status=CLIENT_GONE)
+        finally:
+            self.metrics.in_flight.dec()
+            book(trip, self.metrics)
+
+    async def _answer(self, request: web.BaseRequest, trip: Trip) -> web.StreamResponse:
+        try:
+            with trip.working():
+                sent = {name.lower(): value for name, value in request.headers.items()}
+                self._assert_local(sent)
+                principal = self._pipeline.authorize(sent)
+            body = await _body(request, self.steward.house.file.limits)
+            inbound = Inbound(request.method, request.path, request.query_string, sent, body)
+            reply = await self._pipeline.run(inbound, principal, trip)
+        except Fault as fault:
+            trip.status = fault.status
+            return self._refusal(request, trip, fault)
+        trip.status = reply.status
+        if isinstance(reply.body, bytes):
+            return web.Response(status=reply.status, headers=reply.headers, body=reply.body)
+        return await _stream(request, reply, reply.body)
+
+    def _refusal(self, request: web.BaseRequest, trip: Trip, fault: Fault) -> web.Response:
+        name = trip.exchange.id if trip.exchange else headers.new_id()
+        told = {
+            headers.ID: name,
+            headers.REQUEST_ID: request.headers.get(headers.REQUEST_ID, name),
+            "content-type": JSON,
+        }
+        if fault.code in ("content_filter", "guard_unavailable"):
+            told |= {
+                headers.VERDICT: "block",
+                headers.REASON: fault.extra["reason"],
+                "x-should-retry": "false",
+            }
+        if isinstance(fault, TooLarge | BodyTimeout):
+            told["connection"] = "close"
+        return web.Response(status=fault.status, headers=told, body=self._pipeline.shape(request.path, fault))
+
+    def _assert_local(self, sent: dict[str, str]) -> None:
+        """Without keys only the local machine is served; a page in its browser that goes by another name is not it."""
+        if self.steward.house.keys:
+            return
+        host = urlsplit("//" + sent.get("host", "")).hostname
+        if host is not None and host not in _LOCAL:
+            raise Unauthorized(
+                f"without API keys only the local machine is served, not {host!r}; `retrace key` makes a key"
+            )
+
+    def _healthz(self) -> web.Response:
+        return web.json_response({"status": "alive"})
+
+    def _readyz(self) -> web.Response:
+        health = self._fleet.health()
+        ready = any(health.values())
+        told = {"ready": ready, "backends": health, **self.steward.status()}
+        return web.Response(status=200 if ready else 503, body=orjson.dumps(told), content_type=JSON)
+
+    def _metrics_page(self) -> web.Response:
+        return web.Response(body=self.metrics.page(), headers={"content-type": CONTENT_TYPE})
+
+
+async def _body(request: web.BaseRequest, limits: Limits) -> bytes:
+    """The request's body, bounded in size and in time."""
+    too_large = TooLarge(f"the body is larger than {limits.body_bytes} bytes (`limits.body_bytes`)")
+    if (request.content_length or 0) > limits.body_bytes:
+        raise too_large
+    if not request.can_read_body:
+        return b""
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            while chunk := await request.content.readany():
+                parts.append(chunk)
+                size += len(chunk)
+                if size > limits.body_bytes:
+                    raise too_large
+    except TimeoutError as fault:
+        raise BodyTimeout(
+            f"the body did not arrive within {limits.body_seconds:g} s; is its Content-Length right?"
+        ) from fault
+    except web.PayloadAccessError as fault:
+        raise BadRequest(f"the body can't be read: {fault}") from fault
+    return b"".join(parts)
+
+
+async def _stream(request: web.BaseRequest, reply: Reply, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
+    response = web.StreamResponse(
+        status=reply.status, headers={**reply.headers, "cache-control": "no-cache", "x-accel-buffering": "no"}
+    )
+    try:
+        await response.prepare(request)
+        async for piece in pieces:
+            if piece:
+                await response.write(piece)
+        await response.write_eof()
+    finally:
+        await pieces.aclose()  # type: ignore[attr-defined]
+    return response

@@ -1,0 +1,177 @@
+"""What the OpenAI surfaces share: choices, usage, errors."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from gateway import leaves
+from gateway.errors import BadRequest, Fault, UpstreamFault
+from gateway.surfaces import Surface
+from gateway.types import Exchange, Finding, Piece, Usage
+
+# Keys under which no text stands that a reader sees: names of things, and media that are never opened here.
+NOT_TEXT = frozenset(
+    {
+        "role",
+        "id",
+        "type",
+        "object",
+        "tool_call_id",
+        "url",
+        "data",
+        "file_data",
+        "file_id",
+        "format",
+        "detail",
+    }
+)
+OURS = ("kv_transfer_params", "cache_salt")  # only the gateway may set these
+MOST_CHOICES = 128
+
+
+T = TypeVar("T")
+
+
+def field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
+    """`body[name]`, which must be of `kind`; null and absent mean `default`."""
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise BadRequest(f"`{name}` must be of type {kind.__name__}, not {type(value).__name__}", param=name)
+    return value
+
+
+def choices_asked(body: Mapping[str, Any]) -> int:
+    count = field(body, "n", int, 1)
+    if not 1 <= count <= MOST_CHOICES:
+        raise BadRequest(f"`n` must be from 1 to {MOST_CHOICES}", param="n")
+    return count
+
+
+def wants_usage(body: Mapping[str, Any]) -> bool:
+    options: dict[str, Any] = field(body, "stream_options", dict, {})
+    return field(options, "include_usage", bool, False)
+
+
+class OpenAISurface(Surface):
+    """Choices with an index, a finish reason and some texts."""
+
+    skip: ClassVar[Collection[str]] = NOT_TEXT
+
+    @abstractmethod
+    def holders(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
+        """The parts of a choice that hold its texts."""
+
+    def upstream_body(self, exchange: Exchange, body: Mapping[str, Any]) -> dict[str, Any]:
+        sent = {key: value for key, value in body.items() if key not in OURS}
+        if exchange.stream:
+            sent["stream_options"] = {**(body.get("stream_options") or {}), "include_usage": True}
+        return sent
+
+    def pieces(self, data: Mapping[str, Any]) -> list[Piece]:
+        found: list[Piece] = []
+        for choice in _choices(data):
+            index = choice.get("index", 0)
+            for holder in self.holders(choice):
+                for name, value in holder.items():
+                    if value.__class__ is str:
+                        if value and name not in self.skip:
+                            found.append(Piece(index, name, value))
+                    elif value:
+                        found += [Piece(index, channel, text) for _, channel, text in self._deep(name, value)]
+        return found
+
+    def finished(self, data: Mapping[str, Any]) -> dict[int, str]:
+        return {c.get("index", 0): str(c["finish_reason"]) for c in _choices(data) if c.get("finish_reason")}
+
+    def usage(self, data: Mapping[str, Any]) -> Usage | None:
+        usage = data.get("usage")
+        if not isinstance(usage, dict):
+            return None
+        counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+        return Usage(*(count if isinstance(count, int) and count >= 0 else 0 for count in counts))
+
+    def without_usage(self, data: dict[str, Any]) -> dict[str, Any] | None:
+        if not data.get("choices"):
+            return None
+        return {key: value for key, value in data.items() if key != "usage"}
+
+    def rewrite(
+        self,
+        data: dict[str, Any],
+        texts: Mapping[tuple[int, str], str],
+        choices: Mapping[int, Finding | None],
+        explain: bool = False,
+    ) -> bool:
+        kept = []
+        for choice in _choices(data):
+            index = choice.get("index", 0)
+            if index in choices and choices[index] is None:
+                continue
+            kept.append(choice)
+            mine = {channel: text for (of, channel), text in texts.items() if of == index}
+            if mine or index in choices:
+                self._put(choice, mine)
+            if finding := choices.get(index):
+                choice["finish_reason"] = "content_filter"
+                if explain:
+                    choice["retrace"] = {"verdict": "block", "reason": finding.reason, "rule": finding.rule}
+        data["choices"] = kept
+        return bool(kept)
+
+    def _put(self, choice: dict[str, Any], texts: Mapping[str, str]) -> None:
+        for holder in self.holders(choice):
+            for name, value in list(holder.items()):
+                if isinstance(value, str):
+                    holder[name] = texts.get(name, value)
+                elif value:
+                    for path, channel, text in self._deep(name, value):
+                        holder[name] = leaves.replaced(holder[name], path, texts.get(channel, text))
+        # They spell the text that was taken out. The client can do without them, not with them.
+        for spelling in ("logprobs", "token_ids", "stop_reason"):
+            if spelling in choice:
+                choice[spelling] = None
+
+    def _deep(self, name: str, value: Any) -> list[tuple[leaves.Path, str, str]]:
+        """The texts inside a field that is no text itself: path, channel, text."""
+        if name in self.skip:
+            return []
+        return [(path, _channel(name, value, path), text) for path, text in leaves.texts(value, NOT_TEXT)]
+
+    def failed(self, data: Mapping[str, Any]) -> bool:
+        return "error" in data and "choices" not in data
+
+    def error(self, fault: Fault) -> dict[str, Any]:
+        body = {"message": fault.message, "type": fault.type, "param": fault.param, "code": fault.code}
+        return {"error": {**body, **({"retrace": fault.extra} if fault.extra else {})}}
+
+    def envelope(self, exchange: Exchange, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            "id": exchange.id,
+            "object": kind,
+            "created": int(time.time()),
+            "model": exchange.model,
+            "choices": choices,
+        }
+
+
+def _choices(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for choice in data.get("choices") or ():
+        if not isinstance(choice, dict) or not isinstance(choice.get("index", 0), int):
+            raise UpstreamFault("the upstream sent a choice that is none", kind="garbage")
+        yield choice
+
+
+def _channel(name: str, value: Any, path: leaves.Path) -> str:
+    """A channel's name from where its text stands; a streamed list item says itself which one it is."""
+    words = [name]
+    for step in path:
+        inner = value[step]
+        own = inner.get("index") if isinstance(step, int) and isinstance(inner, dict) else None
+        words.append(str(step if own is None else own))
+        value = inner
+    return ".".join(words)

@@ -1,0 +1,81 @@
+"""`/v1/chat/completions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gateway import leaves
+from gateway.errors import BadRequest
+from gateway.surfaces import Asked
+from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
+from gateway.types import Exchange, Text
+
+_BESIDE = ("tools", "functions", "documents", "prediction", "chat_template", "chat_template_kwargs")
+
+
+class Plug(OpenAISurface):
+    """Messages in, choices with a message (or deltas of one) out."""
+
+    name = "chat"
+    paths = ("/v1/chat/completions",)
+
+    def admit(self, body: Mapping[str, Any]) -> Asked:
+        messages: list[Any] = field(body, "messages", list, [])
+        if not messages:
+            raise BadRequest("`messages` must be a list with at least one message", param="messages")
+        found = [text for index, message in enumerate(messages) for text in _message(index, message)]
+        found += [
+            Text((name, *path), "request", text)
+            for name in _BESIDE
+            if body.get(name)
+            for path, text in leaves.texts(body[name], NOT_TEXT)
+        ]
+        return Asked(
+            model=field(body, "model", str, ""),
+            texts=tuple(found),
+            stream=field(body, "stream", bool, False),
+            choices=choices_asked(body),
+            wants_usage=wants_usage(body),
+        )
+
+    def holders(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
+        return [held for name in ("delta", "message") if isinstance(held := choice.get(name), dict)]
+
+    def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
+        said = {"role": "assistant", "content": message}
+        if not exchange.stream:
+            choices = [
+                {"index": i, "message": said, "logprobs": None, "finish_reason": "content_filter"}
+                for i in range(exchange.choices)
+            ]
+            usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+            return [{**self.envelope(exchange, "chat.completion", choices), "usage": usage}]
+        deltas: list[tuple[dict[str, str], str | None]] = [(said, None), ({}, "content_filter")]
+        return [
+            self.envelope(
+                exchange,
+                "chat.completion.chunk",
+                [{"index": i, "delta": delta, "logprobs": None, "finish_reason": reason}],
+            )
+            for i in range(exchange.choices)
+            for delta, reason in deltas
+        ]
+
+
+def _message(index: int, message: Any) -> Iterator[Text]:
+    if not isinstance(message, dict):
+        raise BadRequest("each message must be an object with `role` and `content`", param=f"messages[{index}]")
+    role = field(message, "role", str, "user")
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        raise BadRequest("`content` must be a text or a list of parts", param=f"messages[{index}].content")
+    place = ("messages", index)
+    yield from (Text((*place, *path), role, text) for path, text in leaves.texts(message, NOT_TEXT))
+    parts = (
+        [p["text"] for p in content if isinstance(p, dict) and isinstance(p.get("text"), str)]
+        if isinstance(content, list)
+        else []
+    )
+    if len(parts) > 1:  # the model reads them as one
+        yield Text((*place, "content"), role, "\n".join(parts), whole=False)

@@ -1,0 +1,178 @@
+"""The nouns that travel through the house: frozen, valid at birth, and importing nothing of ours.
+
+Positions are characters (code points). A span is half open: [start, end).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+
+class Verdict(IntEnum):
+    """What the rules decide. The worst one wins."""
+
+    ALLOW = 0
+    TAG = 1
+    MASK = 2
+    BLOCK = 3
+
+
+class Action(StrEnum):
+    """What a rule does about a finding. `monitor` counts and logs, and changes nothing."""
+
+    MONITOR = "monitor"
+    TAG = "tag"
+    MASK = "mask"
+    BLOCK = "block"
+
+    @property
+    def verdict(self) -> Verdict:
+        return _VERDICTS[self]
+
+    @property
+    def holds(self) -> bool:
+        """Whether text must wait for the rule: only a rule that changes the text needs that."""
+        return self.verdict >= Verdict.MASK
+
+
+class Side(StrEnum):
+    """Which way a text goes: from the client to the model, or back."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+
+
+_VERDICTS = {
+    Action.MONITOR: Verdict.ALLOW,
+    Action.TAG: Verdict.TAG,
+    Action.MASK: Verdict.MASK,
+    Action.BLOCK: Verdict.BLOCK,
+}
+
+
+class View(NamedTuple):
+    """A text as a check sees it: all of it, or the part of a stream that is still open.
+
+    `text` begins at position `base` of the whole; what stands before `begin` (an index into `text`) was judged
+    before and is only context. `final` says that nothing more will come.
+    """
+
+    text: str
+    begin: int = 0
+    base: int = 0
+    final: bool = True
+
+
+class Hit(NamedTuple):
+    """Check number `number` of a scanner saw something at [start, end) of a view's text."""
+
+    number: int
+    start: int
+    end: int
+
+
+class Scan(NamedTuple):
+    """What a scanner knows of a view: its hits, and the index from which more text could still change something."""
+
+    hits: list[Hit]
+    hold: int
+
+
+class Piece(NamedTuple):
+    """A part of one channel's text: `choice` of the answer, `channel` such as content, reasoning or a tool call."""
+
+    choice: int
+    channel: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks: the tenant and tier that an API key names. Nothing of the key itself."""
+
+    tenant: str = "default"
+    tier: str = "standard"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text of a request: where it stands in the body, who is said to have spoken it, and its words.
+
+    Not `whole`: the text was put together from several parts, which are texts of their own.
+    """
+
+    path: tuple[str | int, ...]
+    role: str
+    text: str
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One client request on its way through, understood: what to judge, and what the client asked for."""
+
+    id: str
+    surface: str
+    model: str
+    principal: Principal
+    texts: tuple[Text, ...]
+    stream: bool = False
+    choices: int = 1
+    wants_usage: bool = True
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason code: its stable public name, what it means, what a client is told, and the HTTP status for input."""
+
+    code: str
+    name: str
+    status: int
+    message: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule decided on a span, in positions of the whole text."""
+
+    rule: str
+    reason: str
+    action: Action
+    start: int
+    end: int
+    replacement: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.action.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the upstream counted them."""
+
+    prompt: int = 0
+    completion: int = 0
+
+    def __post_init__(self) -> None:
+        if self.prompt < 0 or self.completion < 0:
+            raise ValueError("token counts can't be negative")
+
+
+@dataclass(slots=True)
+class Draft:
+    """What became of the answer so far: the one noun that grows while the exchange is on its way."""
+
+    findings: list[Finding] = field(default_factory=list)
+    usage: Usage | None = None
+    finish: dict[int, str] = field(default_factory=dict)
+    halted: dict[int, Finding] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict so far."""
+        return max((finding.verdict for finding in self.findings), default=Verdict.ALLOW)

@@ -1,0 +1,113 @@
+"""The way to the backends: which one, with usage asked for, and what its errors look like to a client."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import orjson
+
+from gateway.backends import Answer, Call
+from gateway.errors import Fault, NotGuarded, UpstreamFault
+from gateway.fleet import Fleet
+from gateway.metrics import Metrics
+from gateway.surfaces import Surface
+from gateway.types import Exchange
+
+LARGEST_ERROR = 1 << 20
+
+
+class Upstream:
+    """Opens answers; every fault of a backend is counted here once."""
+
+    def __init__(self, fleet: Fleet, metrics: Metrics) -> None:
+        self._fleet, self._metrics = fleet, metrics
+        self._no_usage: set[str] = set()  # backends that refuse stream_options
+
+    def count(self, exchange: Exchange, fault: UpstreamFault) -> None:
+        name, _ = self._fleet.serving(exchange.model)
+        self._metrics.upstream_error(name, fault.kind)
+
+    async def open(self, path: str, sent: Mapping[str, str], exchange: Exchange, body: dict[str, Any]) -> Answer:
+        """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that."""
+        name, backend = self._fleet.serving(exchange.model)
+        optional = "stream_options" in body and not exchange.wants_usage
+        if optional and name in self._no_usage:
+            body, optional = {key: value for key, value in body.items() if key != "stream_options"}, False
+        try:
+            answer = await backend.open(Call("POST", path, orjson.dumps(body), sent))
+        except UpstreamFault as fault:
+            self._metrics.upstream_error(name, fault.kind)
+            raise
+        if answer.status in (401, 403):
+            answer.close()
+            self._metrics.upstream_error(name, "credentials")
+            raise UpstreamFault(
+                f"the backend {name} refused the gateway's own key; set it under `key_env`",
+                kind="credentials",
+            )
+        if answer.status != 400 or not optional:
+            return answer
+        told = await answer.read(LARGEST_ERROR)
+        answer.close()
+        if b"stream_options" not in told:
+            return _ReadAnswer(answer, told)
+        self._no_usage.add(name)
+        return await self.open(path, sent, exchange, body)
+
+    async def pass_on(self, method: str, target: str, body: bytes, sent: Mapping[str, str]) -> Answer:
+        """A request that nobody judges, to the backend of its model, or to the first."""
+        name, backend = self._fleet.serving(_model(body))
+        try:
+            return await backend.open(Call(method, target, body, sent))
+        except UpstreamFault as fault:
+            self._metrics.upstream_error(name, fault.kind)
+            raise
+
+
+class _ReadAnswer:
+    """An answer whose body was read already."""
+
+    def __init__(self, answer: Answer, body: bytes) -> None:
+        self.status, self.headers, self._body = answer.status, answer.headers, body
+
+    async def chunks(self) -> Any:
+        yield self._body
+
+    async def read(self, limit: int) -> bytes:
+        return self._body
+
+    def close(self) -> None:
+        """It was closed when it had been read."""
+
+
+def _model(body: bytes) -> str:
+    try:
+        asked = orjson.loads(body) if body else {}
+    except orjson.JSONDecodeError:
+        return ""
+    model = asked.get("model") if isinstance(asked, dict) else None
+    return model if isinstance(model, str) else ""
+
+
+def error_body(surface: Surface, status: int, raw: bytes) -> bytes:
+    """An upstream's error as it is, if it is JSON that a client can read; else in the surface's shape."""
+    try:
+        told = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        told = None
+    if isinstance(told, dict) and told:
+        return raw
+    return orjson.dumps(surface.error(Fault(f"the upstream answered with status {status} and no readable reason")))
+
+
+def assert_passed(method: str, path: str, allowed: Collection[str], guarded: Collection[str]) -> None:
+    """NotGuarded unless the path is one of those that generate nothing."""
+    crooked = ".." in path or "//" in path or "%" in path
+    if crooked or not any(fnmatchcase(path, glob) for glob in allowed):
+        known = ", ".join(sorted(guarded))
+        raise NotGuarded(
+            f"no guard understands {method} {path[:100]}, so it is not passed on (guarded: POST {known}); "
+            "if it can't generate text, name it under `pass_through`"
+        )

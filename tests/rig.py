@@ -1,0 +1,262 @@
+"""What tests stand on: a real gateway on a real socket, and an upstream that sends exactly the bytes it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+import yaml
+
+from gateway.config import Source
+from gateway.server import Server
+from gateway.workers import bound
+
+REASONS: dict[str, Any] = {
+    "R101": {"name": "sensitive.content", "meaning": "m", "message": {"en": "Not this.", "zh": "此内容不可。"}},
+    "R102": {"name": "personal.data", "meaning": "m", "message": {"en": "Personal data.", "zh": "个人信息。"}},
+    "R201": {"name": "prompt.injection", "meaning": "m", "message": {"en": "No.", "zh": "不。"}},
+    "R307": {"name": "format.violation", "meaning": "m", "message": {"en": "Format.", "zh": "格式。"}},
+    "R900": {"name": "guard.broken", "meaning": "m", "status": 503, "message": {"en": "Broken.", "zh": "故障。"}},
+}
+
+
+@dataclass(slots=True)
+class Seen:
+    """A request that reached the upstream."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    closed: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway has closed this connection
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+
+Script = Callable[[Seen, asyncio.StreamWriter], Awaitable[None]]
+
+
+class RawUpstream:
+    """A TCP server that reads one HTTP request after the other and lets a script answer with whatever bytes."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.seen: list[Seen] = []
+        self.open = 0  # requests being answered
+
+    @property
+    def calls(self) -> list[Seen]:
+        """The requests that ask for something (health checks left out)."""
+        return [seen for seen in self.seen if seen.path not in ("/health", "/v1/models")]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while seen := await _request(reader):
+                self.seen.append(seen)
+                if seen.path == "/health":
+                    writer.write(http(b"{}"))
+                    continue
+                self.open += 1
+                answer = asyncio.ensure_future(self.script(seen, writer))
+                gone = asyncio.ensure_future(reader.read(1))
+                await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+                self.open -= 1
+                if gone.done():
+                    seen.closed.set()
+                    answer.cancel()
+                    return
+                gone.cancel()
+                await asyncio.gather(gone, return_exceptions=True)
+                answer.result()
+                await writer.drain()
+                if writer.is_closing():
+                    return
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
+
+
+async def _request(reader: asyncio.StreamReader) -> Seen | None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return Seen(method, path, headers, body)
+
+
+def http(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> bytes:
+    """A whole HTTP response."""
+    told = {"content-type": "application/json", "content-length": str(len(body)), **(headers or {})}
+    return f"HTTP/1.1 {status} X\r\n".encode() + _lines(told) + body
+
+
+def stream_head(headers: Mapping[str, str] | None = None) -> bytes:
+    """The head of a chunked event stream."""
+    told = {"content-type": "text/event-stream", "transfer-encoding": "chunked", **(headers or {})}
+    return b"HTTP/1.1 200 OK\r\n" + _lines(told)
+
+
+def _lines(headers: Mapping[str, str]) -> bytes:
+    return "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode() + b"\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    """One chunk of a chunked body; the empty one ends it."""
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def event(choices: list[dict[str, Any]], **more: Any) -> bytes:
+    """One chat chunk as an SSE event."""
+    data = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **more}
+    return b"data: " + orjson.dumps(data) + b"\n\n"
+
+
+def delta(text: str | None = None, index: int = 0, finish: str | None = None, **fields: Any) -> bytes:
+    """A chat chunk of one choice."""
+    said = {**({} if text is None else {"content": text}), **fields}
+    return event([{"index": index, "delta": said, "logprobs": None, "finish_reason": finish}])
+
+
+def usage_event(prompt: int = 7, completion: int = 5) -> bytes:
+    counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    return event([], usage=counts)
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def chat_stream(*texts: str, done: bool = True) -> list[bytes]:
+    """The events of an ordinary answer."""
+    events = [delta("", role="assistant"), *(delta(text) for text in texts), delta(finish="stop"), usage_event()]
+    return [*events, DONE] if done else events
+
+
+def completion(text: str, **fields: Any) -> bytes:
+    """The body of an ordinary answer that is not streamed."""
+    message = {"role": "assistant", "content": text, **fields}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
+    return orjson.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage})
+
+
+def streams(pieces: Iterable[bytes], pause: float = 0.0, headers: Mapping[str, str] | None = None) -> Script:
+    """A script that streams these pieces, each as its own chunk, and ends the body."""
+
+    async def script(_seen: Seen, writer: asyncio.StreamWriter) -> None:
+        writer.write(stream_head(headers))
+        for piece in pieces:
+            writer.write(chunk(piece))
+            await writer.drain()
+            await asyncio.sleep(pause)
+        writer.write(chunk(b""))
+
+    return script
+
+
+def answers(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Script:
+    """A script that sends one whole response."""
+
+    async def script(_seen: Seen, writer: asyncio.StreamWriter) -> None:
+        writer.write(http(body, status, headers))
+
+    return script
+
+
+@asynccontextmanager
+async def upstream(script: Script) -> AsyncIterator[tuple[str, RawUpstream]]:
+    """A running raw upstream: its address, and what it saw."""
+    raw = RawUpstream(script)
+    server = await asyncio.start_server(raw.serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", raw
+    finally:
+        server.close()
+
+
+@dataclass(slots=True)
+class Running:
+    """A running gateway."""
+
+    url: str
+    server: Server
+    folder: Path
+    http: aiohttp.ClientSession
+
+    async def chat(self, text: str = "hi", headers: Mapping[str, str] | None = None, **fields: Any) -> aiohttp.ClientResponse:
+        """A chat request; the caller reads the response."""
+        body = {"model": "m", "messages": [{"role": "user", "content": text}], **fields}
+        return await self.http.post(f"{self.url}/v1/chat/completions", json=body, headers=headers)
+
+    async def metrics(self) -> dict[str, float]:
+        """What /metrics says: `name{labels}` -> value."""
+        async with self.http.get(f"{self.url}/metrics") as response:
+            lines = (await response.text()).splitlines()
+        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))}
+
+
+def write_config(folder: Path, urls: list[str], rules: list[dict[str, Any]], **fields: Any) -> Path:
+    """gateway.yaml and the files it names, in `folder`."""
+    backend = {"name": "up", "type": "vllm", "urls": urls, **fields.pop("backend", {})}
+    files = {
+        "gateway.yaml": {"listen": {"port": 0}, "backends": [backend], "rules": ["rules.yaml"], **fields},
+        "rules.yaml": {"rules": rules},
+        "reasons.yaml": {"reasons": REASONS},
+    }
+    for name, value in files.items():
+        (folder / name).write_text(yaml.safe_dump(value, allow_unicode=True), encoding="utf-8")
+    return folder / "gateway.yaml"
+
+
+@asynccontextmanager
+async def gateway(folder: Path, urls: list[str], rules: list[dict[str, Any]] | None = None, **fields: Any) -> AsyncIterator[Running]:
+    """A gateway on a free port in front of `urls`, with `rules`; `fields` go into gateway.yaml (`backend` into its backend)."""
+    async with serving(write_config(folder, urls, rules or [], **fields)) as running:
+        yield running
+
+
+@asynccontextmanager
+async def serving(config: Path) -> AsyncIterator[Running]:
+    """A gateway on a free port, from the files as they are."""
+    server = Server(Source(config))
+    sock = bound("127.0.0.1", 0)
+    await server.start(sock)
+    async with aiohttp.ClientSession(auto_decompress=True) as session:
+        try:
+            yield Running(f"http://127.0.0.1:{sock.getsockname()[1]}", server, config.parent, session)
+        finally:
+            await server.stop()
+
+
+def rule(check: dict[str, Any], action: str = "block", side: str = "output", reason: str = "R101", **fields: Any) -> dict[str, Any]:
+    """A rule; its id is made from the check's type unless given."""
+    return {"id": f"{side}.{check['type']}", "side": side, "check": check, "action": action, "reason": reason, **fields}
+
+
+def regex(pattern: str, **fields: Any) -> dict[str, Any]:
+    return rule({"type": "regex", "pattern": pattern}, **fields)
+
+
+def payloads(body: bytes) -> list[Any]:
+    """The JSON payloads of an SSE body ([DONE] as a text)."""
+    datas = [block.removeprefix(b"data: ") for block in body.split(b"\n\n") if block.startswith(b"data: ")]
+    return ["[DONE]" if data == b"[DONE]" else orjson.loads(data) for data in datas]
+
+
+def said(body: bytes, index: int = 0, name: str = "content") -> str:
+    """The text of one choice of a streamed chat answer."""
+    chunks = [data for data in payloads(body) if isinstance(data, dict)]
+    choices = [choice for data in chunks for choice in data.get("choices", ()) if choice["index"] == index]
+    return "".join(choice["delta"].get(name) or "" for choice in choices)
