@@ -143,7 +143,7 @@ def try_(
 def check(
     folder: Annotated[Path, typer.Argument(help="The folder of gateway.yaml, or that file.")] = CONFIG.parent,
 ) -> None:
-    """Read, check and try all YAML files, without serving. Exit code 1 and file, line, field and fix if one is wrong."""
+    """Read, check and try all YAML files, without serving. Exit code 1, file, line, field and fix if one is wrong."""
     path = folder / "gateway.yaml" if folder.is_dir() else folder
     house = _house(Source(path), Console(stderr=True))
     out = Console()

@@ -159,7 +159,10 @@ class _Builder:
 
     def _note(self, path: Path) -> None:
         self._watched.add(path.resolve())
-        self._sum.update(path.read_bytes())
+        try:
+            self._sum.update(path.read_bytes())
+        except OSError as fault:  # it was there a moment ago
+            raise ConfigFault([Complaint(path, None, "", f"can't be read: {fault}", "save it again")]) from fault
 
     def _rules(self, patterns: Iterable[str], reasons: Mapping[str, Reason]) -> Iterator[Rule]:
         seen: dict[str, Path] = {}
@@ -176,7 +179,10 @@ class _Builder:
 
     def _files(self, patterns: Iterable[str]) -> Iterator[Path]:
         for pattern in patterns:
-            found = sorted(self._folder.glob(pattern))
+            try:
+                found = sorted(self._folder.glob(pattern))
+            except (ValueError, NotImplementedError):  # empty, or from the root
+                found = []
             if not found:
                 self._complaints.append(
                     Complaint(
@@ -184,7 +190,7 @@ class _Builder:
                         None,
                         "rules",
                         f"no file fits {pattern!r}",
-                        "create it, or correct the name",
+                        "create it, or correct the name; it is relative to this file",
                     )
                 )
             yield from found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from gateway.backends import Backend, BackendSpec, Observe
 from gateway.errors import BadRequest
@@ -17,6 +18,7 @@ class Fleet:
         self._observe = observe
         self._living: list[tuple[BackendSpec, Backend]] = []
         self._retiring: set[asyncio.Task[None]] = set()
+        self._found = lru_cache(maxsize=1024)(self._find)
 
     async def apply(self, specs: Sequence[BackendSpec], linger: float = 900.0) -> None:
         """Bring the backends in line with `specs`; one no longer named lives on for `linger` seconds."""
@@ -27,6 +29,7 @@ class Fleet:
             if all(backend is not living for _, living in old):
                 await backend.start()
         self._living = new
+        self._found.cache_clear()
         for _, backend in old:
             if all(backend is not living for _, living in new):
                 task = asyncio.create_task(_retire(backend, linger))
@@ -40,10 +43,21 @@ class Fleet:
 
     def serving(self, model: str) -> tuple[str, Backend]:
         """The first backend that serves `model`, and its name; BadRequest if none does."""
+        found = self._found(model)
+        if not found:
+            raise BadRequest("no backend serves this model; /v1/models lists what there is", param="model")
+        return found
+
+    def name(self, model: str) -> str:
+        """The name of the backend that serves `model`, for figures: also when a reload has just taken it away."""
+        found = self._found(model)
+        return found[0] if found else "retired"
+
+    def _find(self, model: str) -> tuple[str, Backend] | None:
         for spec, backend in self._living:
             if any(fnmatchcase(model, glob) for glob in spec.models):
                 return spec.name, backend
-        raise BadRequest("no backend serves this model; /v1/models lists what there is", param="model")
+        return None
 
     def health(self) -> dict[str, bool]:
         return {spec.name: backend.healthy() for spec, backend in self._living}

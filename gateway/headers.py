@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
-import secrets
 from collections.abc import Mapping
+from functools import lru_cache
+from urllib.parse import urlsplit
 
 ID = "x-retrace-id"
 VERDICT = "x-retrace-verdict"
@@ -16,25 +18,29 @@ REQUEST_ID = "x-request-id"
 # To the upstream goes only what is named here: a list of what to remove would one day lack something.
 _PASSED_ON = (REQUEST_ID, "traceparent", "tracestate", "content-type", "accept-language")
 # From the upstream comes everything but what describes the connection, the old body, or sets state.
-_KEPT_BACK = frozenset(
-    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
-    + ("upgrade", "content-length", "content-encoding", "content-type", "set-cookie", "server", "date", "alt-svc")
-    + ("strict-transport-security", "www-authenticate")
-)
+_KEPT_BACK = {
+    *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding"),
+    *("upgrade", "content-length", "content-encoding", "content-type", "set-cookie", "server", "date", "alt-svc"),
+    *("strict-transport-security", "www-authenticate"),
+}
+_LOCAL = ("localhost", "127.0.0.1", "::1")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z").match
 
 
 def new_id() -> str:
-    """A name for an exchange."""
-    return "rt-" + secrets.token_hex(12)
+    """A name for an exchange: 96 random bits. It is no secret, so the system's own randomness is not asked for it."""
+    return f"rt-{random.getrandbits(96):024x}"
+
+
+def request_id(given: str | None, exchange_id: str) -> str:
+    """The client's own name for its request, if it is one that any log can hold; else the exchange's."""
+    return given if given and _SAFE_ID(given) else exchange_id
 
 
 def upstream(headers: Mapping[str, str], exchange_id: str) -> dict[str, str]:
     """The headers of the call upstream; names are lower case."""
     sent = {name: headers[name] for name in _PASSED_ON if name in headers}
-    if not _SAFE_ID(sent.get(REQUEST_ID, "")):
-        sent[REQUEST_ID] = exchange_id
-    return sent
+    return {**sent, REQUEST_ID: request_id(sent.get(REQUEST_ID), exchange_id)}
 
 
 def downstream(headers: Mapping[str, str], sent: Mapping[str, str], exchange_id: str) -> dict[str, str]:
@@ -46,6 +52,16 @@ def downstream(headers: Mapping[str, str], sent: Mapping[str, str], exchange_id:
         if (low := name.lower()) not in _KEPT_BACK and low not in hops and not low.startswith("x-retrace")
     }
     return {**kept, ID: exchange_id, REQUEST_ID: sent.get(REQUEST_ID, exchange_id)}
+
+
+@lru_cache(maxsize=256)
+def is_local(host: str) -> bool:
+    """Whether a Host header names this machine by one of its own names; a missing one names nothing else."""
+    try:
+        name = urlsplit("//" + host).hostname
+    except ValueError:  # not even brackets that close
+        return False
+    return name is None or name in _LOCAL
 
 
 def bearer(headers: Mapping[str, str]) -> str | None:

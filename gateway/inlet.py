@@ -11,10 +11,13 @@ from gateway import headers, leaves
 from gateway.calls import CallWindow
 from gateway.config import House
 from gateway.errors import BadRequest, GuardBroken, Refused
+from gateway.judge import silent
 from gateway.rules import BROKEN, Place
 from gateway.surfaces import Surface
 from gateway.types import Draft, Exchange, Finding, Principal, Side, Text, Verdict
 from gateway.window import Window
+
+LONGEST_NAME = 256  # characters of a model's name: what is remembered of names must not grow with what clients send
 
 
 class Canned(NamedTuple):
@@ -33,7 +36,12 @@ def admit(
         raise BadRequest(f"the body is not JSON: {fault}") from fault
     if not isinstance(body, dict):
         raise BadRequest("the body must be a JSON object")
-    asked = surface.admit(body)
+    try:
+        asked = surface.admit(body)
+    except RecursionError as fault:
+        raise BadRequest(f"the body is {fault}") from fault
+    if len(asked.model) > LONGEST_NAME:
+        raise BadRequest(f"`model` is longer than {LONGEST_NAME} characters", param="model")
     exchange = Exchange(
         id=headers.new_id(),
         surface=surface.name,
@@ -53,9 +61,10 @@ def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) 
     who = exchange.principal
     for text in exchange.texts:
         lanes = house.judge.lanes(Place(Side.INPUT, exchange.surface, exchange.model, who.tenant, who.tier, text.role))
-        if not lanes:
+        escaped = text.path[-1] == "arguments"
+        if not lanes or (not escaped and silent(lanes, text.text)):
             continue
-        window = CallWindow(lanes) if text.path[-1] == "arguments" else Window(lanes)
+        window = CallWindow(lanes) if escaped else Window(lanes)
         window.feed(text.text, final=True)
         findings = window.taken()
         if not findings:

@@ -1,20 +1,18 @@
 """Rules applied: all checks of one kind fused, the ones that matter for an exchange picked, a broken one never silent.
 
-A lane is one scanner with the rules that apply in one place; rules that change the text and rules that only watch go
-in separate lanes, so that watching never makes text wait. A track is a lane on its way along one text.
+A lane is one scanner with the rules that apply in one place. A track is a lane on its way along one text.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
 
 from gateway.checks import Active, Check, Scanner
 from gateway.rules import BROKEN, Place, Rule
-from gateway.types import Action, Finding, Hit, Scan, View
+from gateway.types import NEVER, Action, Finding, Hit, Scan, Side, View
 
 log = logging.getLogger(__name__)
 
@@ -34,13 +32,20 @@ class Group:
         try:
             return self.scanner.scan(view, active), []
         except Exception:  # whatever breaks in a check becomes a verdict
-            log.exception("a %s check failed; its rules are tried one by one", self.rules[0].check.type)
+            log.exception("a check failed; %d rules are tried one by one", len(active))
             return self._one_by_one(view, active)
+
+    def silent(self, view: View, active: Active) -> bool:
+        """Whether nothing is found in a whole text. A broken check is not silent; it is for `scan` to say more."""
+        try:
+            return not self.scanner.scan(view, active).hits
+        except Exception:  # noqa: BLE001
+            return False
 
     def _one_by_one(self, view: View, active: Active) -> tuple[Scan, list[Finding]]:
         hits: list[Hit] = []
         broken: list[Finding] = []
-        hold = len(view.text)
+        alive: list[tuple[int, int]] = []
         for index in sorted(active):
             rule = self.rules[index]
             try:
@@ -50,8 +55,8 @@ class Group:
                 broken += self._answer_for(rule, view)
                 continue
             hits += [Hit(index, hit.start, hit.end) for hit in scan.hits]
-            hold = min(hold, scan.hold)
-        return Scan(hits, hold), broken
+            alive += [(index, start) for _, start in scan.alive]
+        return Scan(hits, len(view.text), alive), broken
 
     def _answer_for(self, rule: Rule, view: View) -> list[Finding]:
         self.on_broken(rule.id)
@@ -63,35 +68,66 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One scanner, for the rules of one place."""
+    """One scanner, for the rules of one place: all that apply, and those of them that text must wait for."""
 
     group: Group
     active: Active
-    holds: bool
+    acting: Active
+
+
+def silent(lanes: Iterable[Lane], text: str) -> bool:
+    """Whether no rule has anything to say of a whole text: the common case, told without a window."""
+    view = View(text)
+    for lane in lanes:  # noqa: SIM110 - a generator costs as much as a scan
+        if not lane.group.silent(view, lane.active):
+            return False
+    return True
 
 
 class Track:
-    """A lane on its way along one text; before `settled` (a position of the whole text) it has said all it can say."""
+    """A lane on its way along one text.
 
-    __slots__ = ("_lane", "holds", "settled")
+    `hold` is the position from which an acting rule could still need the text (NEVER: none needs any). Watching rules
+    have a mark of their own, so that they never make text wait.
+    """
+
+    __slots__ = ("_acted", "_lane", "_watched", "hold", "wake")
 
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
-        self.holds = lane.holds
-        self.settled = 0
+        self._acted = self._watched = 0  # what acting and watching rules have to say before these is said
+        self.hold = NEVER
+        self.wake = 0
 
-    def judge(self, view: View) -> tuple[list[Finding], int]:
-        """The findings that nothing to come can change, and the position from which more text could."""
-        (hits, hold), findings = self._lane.group.scan(view, self._lane.active)
-        if hits:
-            if not view.final:
-                for hit in sorted(hits, key=lambda hit: -hit.start):
-                    if hit.start < hold < hit.end:
-                        hold = hit.start
-                hits = [hit for hit in hits if hit.start < hold]
-            findings = findings + [self._finding(hit, view.base) for hit in hits]
-        self.settled = view.base + hold
-        return findings, self.settled
+    def needs(self, end: int) -> int:
+        """The first position that must be kept of a text of `end` characters."""
+        return end if self.wake > end and self.hold is NEVER else min(self._acted, self._watched)
+
+    def judge(self, text: str, base: int, final: bool) -> list[Finding]:
+        """The findings that have become certain; nothing that may still come can change them."""
+        begin = max(min(self._acted, self._watched) - base, 0)
+        scan, findings = self._lane.group.scan(View(text, begin, base, final), self._lane.active)
+        self.wake = scan.wake
+        if not scan.hits and not scan.alive:
+            self._acted = self._watched = base + scan.end
+            self.hold = NEVER
+            return findings
+        acting = self._lane.acting
+        certain, self._acted = self._certain(scan, base, self._acted, acting, final)
+        watched, self._watched = self._certain(scan, base, self._watched, self._lane.active - acting, final)
+        self.hold = self._acted if self._acted < base + scan.end else NEVER
+        return [*findings, *certain, *watched]
+
+    def _certain(self, scan: Scan, base: int, said: int, rules: Active, final: bool) -> tuple[list[Finding], int]:
+        """What these rules say from `said` on, and how far that goes: never into the middle of a finding."""
+        hits = [hit for hit in scan.hits if hit.number in rules and base + hit.start >= said]
+        hold = min((start for number, start in scan.alive if number in rules), default=scan.end)
+        if not final:
+            for hit in sorted(hits, key=lambda hit: -hit.start):
+                if hit.start < hold < hit.end:
+                    hold = hit.start
+            hits = [hit for hit in hits if hit.start < hold]
+        return [self._finding(hit, base) for hit in hits], max(base + hold, said)
 
     def _finding(self, hit: Hit, base: int) -> Finding:
         rule = self._lane.group.rules[hit.number]
@@ -99,28 +135,25 @@ class Track:
 
 
 class Judge:
-    """All rules of one side. ValueError if a kind's checks can't be fused."""
+    """All rules. ValueError if the checks of one family can't be fused."""
 
     def __init__(self, rules: Iterable[Rule], on_broken: OnBroken = lambda _rule: None) -> None:
-        ordered = sorted(rules, key=lambda rule: rule.check.type)
-        kinds = [tuple(same) for _, same in groupby(ordered, key=lambda rule: rule.check.type)]
-        self._groups = [Group(same, _fuse([rule.check for rule in same]), on_broken) for same in kinds]
+        families: dict[tuple[Side, type[Check]], list[Rule]] = {}
+        for rule in rules:
+            families.setdefault((rule.side, rule.check.family()), []).append(rule)
+        self._groups = [
+            (side, Group(tuple(same), family.fuse([rule.check for rule in same]), on_broken))
+            for (side, family), same in families.items()
+        ]
         self.lanes = lru_cache(maxsize=4096)(self._lanes)
 
     def _lanes(self, place: Place) -> tuple[Lane, ...]:
         """The lanes for one place; none if no rule applies there, and then nothing is scanned."""
         lanes = []
-        for group in self._groups:
-            for holds in (True, False):
-                active = frozenset(
-                    index
-                    for index, rule in enumerate(group.rules)
-                    if rule.action.holds is holds and rule.side is place.side and rule.when.matches(place)
-                )
-                if active:
-                    lanes.append(Lane(group, active, holds))
+        for side, group in self._groups:
+            if side is not place.side:
+                continue
+            active = frozenset(n for n, rule in enumerate(group.rules) if rule.when.matches(place))
+            if active:
+                lanes.append(Lane(group, active, frozenset(n for n in active if group.rules[n].action.holds)))
         return tuple(lanes)
-
-
-def _fuse(checks: Sequence[Check]) -> Scanner:
-    return type(checks[0]).fuse(checks)

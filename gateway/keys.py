@@ -16,6 +16,7 @@ from gateway.plug import Strict
 from gateway.types import Principal
 
 PREFIX = "rtk-"
+_ANYBODY = Principal()
 _SHORT = 8  # bytes of a digest by which it is looked up before it is compared
 
 
@@ -82,10 +83,10 @@ class Keyring:
     def principal(self, key: str | None) -> Principal:
         """Whose key this is. With no keys at all everybody is the default tenant; else Unauthorized if it is none."""
         if not self._known:
-            return Principal()
+            return _ANYBODY
         if not key:
             raise Unauthorized("no API key was sent; send it as `Authorization: Bearer <key>`")
-        digest = hashlib.sha256(key.encode()).digest()
+        digest = hashlib.sha256(key.encode(errors="surrogateescape")).digest()
         for known, principal in self._known.get(digest[:_SHORT], ()):
             if hmac.compare_digest(known, digest):
                 return principal

@@ -7,9 +7,16 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 
+DEEPEST = 200  # levels that are looked into: writers of JSON give up soon behind that
+
 
 def texts(value: Any, skip: Collection[str] = (), path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Every non-empty string in `value`, in order; a string right under a key of `skip` is left out."""
+    """Every non-empty string in `value`, in order; a string right under a key of `skip` is left out.
+
+    RecursionError if it is nested deeper than anything is judged.
+    """
+    if len(path) > DEEPEST:
+        raise RecursionError(f"nested deeper than {DEEPEST} levels")
     if isinstance(value, str):
         if value:
             yield path, value

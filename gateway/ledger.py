@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -28,15 +26,14 @@ class Trip:
     held: int = 0
     exchange: Exchange | None = None
     draft: Draft = field(default_factory=Draft)
+    _start: float = 0.0
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Time spent within is the gateway's own."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.own += perf_counter() - start
+        self._start = perf_counter()
+
+    def __exit__(self, *_fault: object) -> None:
+        self.own += perf_counter() - self._start
 
     def sent(self, held: int) -> None:
         """A piece of the answer leaves, while `held` characters still wait."""
@@ -54,7 +51,9 @@ def book(trip: Trip, metrics: Metrics) -> None:
     metrics.observe_exchange(trip.surface, stream, trip.status, seconds, trip.own)
     if exchange is None:
         return
-    metrics.observe_answer(trip.surface, draft.verdict, trip.first or seconds, trip.held)
+    metrics.observe_verdict(trip.surface, draft.verdict)
+    if trip.first is not None:
+        metrics.observe_stream(trip.surface, trip.first, trip.held)
     metrics.observe_usage(exchange.principal.tenant, draft.usage)
     level = logging.INFO if draft.findings else logging.DEBUG
     if log.isEnabledFor(level):
@@ -72,7 +71,7 @@ def _record(trip: Trip, exchange: Exchange, seconds: float) -> bytes:
             "model": exchange.model,
             "stream": exchange.stream,
             "status": trip.status,
-            "verdict": draft.verdict.name.lower(),
+            "verdict": draft.verdict.word,
             "findings": [[f.rule, f.reason, f.action.value] for f in draft.findings],
             "finish": {str(choice): reason for choice, reason in draft.finish.items()},
             "usage": [draft.usage.prompt, draft.usage.completion] if draft.usage else None,

@@ -91,9 +91,11 @@ class Metrics:
         self._child(self.duration, surface).observe(seconds)
         self._child(self.overhead, surface).observe(own)
 
-    def observe_answer(self, surface: str, verdict: Verdict, ttft: float, held: int) -> None:
-        """The first piece of an answer had left after `ttft` seconds; at most `held` characters waited at once."""
-        self._child(self.exchanges, surface, verdict.name.lower()).inc()
+    def observe_verdict(self, surface: str, verdict: Verdict) -> None:
+        self._child(self.exchanges, surface, verdict.word).inc()
+
+    def observe_stream(self, surface: str, ttft: float, held: int) -> None:
+        """The first piece of a stream had left after `ttft` seconds; at most `held` characters waited at once."""
         self._child(self.ttft, surface).observe(ttft)
         self._child(self.holdback, surface).observe(held)
 

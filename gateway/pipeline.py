@@ -14,13 +14,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
 
 from gateway import carry, headers, inlet, upstream
-from gateway.backends import Answer
+from gateway.backends import Answer, Call
 from gateway.config import House
 from gateway.errors import Fault, UpstreamFault
 from gateway.fleet import Fleet
@@ -29,7 +28,7 @@ from gateway.judge import Lane
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
-from gateway.relay import Relay
+from gateway.relay import Relay, whole
 from gateway.rules import Place
 from gateway.surfaces import Surface, sse
 from gateway.types import Draft, Exchange, Principal, Side
@@ -58,8 +57,7 @@ class Reply(NamedTuple):
     body: bytes | AsyncIterator[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class _Errand:
+class _Errand(NamedTuple):
     """One exchange under way, with all that its stages share."""
 
     house: House
@@ -67,10 +65,7 @@ class _Errand:
     exchange: Exchange
     trip: Trip
 
-    def relay(self, frame: Callable[[bytes], bytes]) -> Relay:
-        return Relay(self.surface, self.exchange, self.trip.draft, self._lanes, frame)
-
-    def _lanes(self, role: str) -> Sequence[Lane]:
+    def lanes(self, role: str) -> Sequence[Lane]:
         exchange, who = self.exchange, self.exchange.principal
         return self.house.judge.lanes(Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, role))
 
@@ -100,7 +95,16 @@ class Pipeline:
         surface = self._surfaces.get(inbound.path)
         if surface is None or inbound.method != "POST":
             return await self._pass_through(house, inbound, trip)
-        with trip.working():
+        try:
+            return await self._guarded(house, surface, inbound, principal, trip)
+        except UpstreamFault as fault:
+            self._upstream.count(trip.exchange.model if trip.exchange else "", fault)
+            raise
+
+    async def _guarded(
+        self, house: House, surface: Surface, inbound: Inbound, principal: Principal, trip: Trip
+    ) -> Reply:
+        with trip:
             trip.surface = surface.name
             exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
             trip.exchange = exchange
@@ -122,12 +126,14 @@ class Pipeline:
             return Reply(200, _head(errand, EVENTS, {}, sent), patient)
         answer = await opening
         if exchange.stream and answer.headers.get("content-type", "").startswith(EVENTS):
-            return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), self._stream(errand, answer))
+            pieces = self._stream(errand, answer)
+            await anext(pieces)  # begun, so that closing it closes the answer, whatever happens before its first piece
+            return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), pieces)
         try:
             raw = await answer.read(limits.answer_bytes)
         finally:
             answer.close()
-        with errand.trip.working():
+        with errand.trip:
             out = self._whole(errand, answer.status, raw)
         return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
 
@@ -135,7 +141,7 @@ class Pipeline:
         if status >= 400:
             return upstream.error_body(errand.surface, status, raw)
         seen = len(errand.trip.draft.findings)
-        out = carry.whole(raw, errand.relay(bytes))
+        out = whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
         self._metrics.observe_findings(Side.OUTPUT, errand.trip.draft.findings[seen:])
         return out
 
@@ -143,13 +149,14 @@ class Pipeline:
         """The answer as it may leave. Ends with [DONE], or with an error event and without it."""
         draft = errand.trip.draft
         seen = len(draft.findings)
-        relay = errand.relay(sse.frame)
+        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes)
         try:
+            yield b""
             async with aclosing(carry.stream(answer, relay, errand.trip)) as pieces:  # type: ignore[type-var]
                 async for piece in pieces:
                     yield piece
         except UpstreamFault as fault:
-            self._upstream.count(errand.exchange, fault)
+            self._upstream.count(errand.exchange.model, fault)
             log.warning("%s: %s", errand.exchange.id, fault.message)
             yield b"".join([*relay.feed([], final=True), _told(errand, fault)])
         finally:
@@ -164,19 +171,26 @@ class Pipeline:
                 await asyncio.wait({task}, timeout=patience)
                 if not task.done():
                     yield sse.KEEP_ALIVE
-            answer = task.result()
+            async with aclosing(self._opened(errand, task.result())) as pieces:  # type: ignore[type-var]
+                async for piece in pieces:
+                    yield piece
         except Fault as fault:
+            if isinstance(fault, UpstreamFault):
+                self._upstream.count(errand.exchange.model, fault)
             yield _told(errand, fault)
-            return
         finally:
-            task.cancel()
+            if not task.cancel() and not task.cancelled() and not task.exception():
+                task.result().close()
+
+    async def _opened(self, errand: _Errand, answer: Answer) -> AsyncIterator[bytes]:
+        """What an answer says inside a stream that is open already."""
         if answer.status >= 400:
             raw = await answer.read(errand.house.file.limits.answer_bytes)
-            answer.close()
             yield sse.frame(upstream.error_body(errand.surface, answer.status, raw))
             return
-        async for piece in self._stream(errand, answer):
-            yield piece
+        async with aclosing(self._stream(errand, answer)) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                yield piece
 
     async def _pass_through(self, house: House, inbound: Inbound, trip: Trip) -> Reply:
         """A path that generates nothing, as it is. Everything else is refused: no guard understands it."""
@@ -185,11 +199,13 @@ class Pipeline:
         name = headers.new_id()
         sent = headers.upstream(inbound.headers, name)
         target = f"{inbound.path}?{inbound.query}" if inbound.query else inbound.path
-        answer = await self._upstream.pass_on(inbound.method, target, inbound.body, sent)
-        try:
-            raw = await answer.read(house.file.limits.answer_bytes)
-        finally:
-            answer.close()
+        call = Call(inbound.method, target, inbound.body, sent)
+        with self._upstream.counting(model := upstream.model_of(inbound.body)):
+            answer = await self._upstream.pass_on(model, call)
+            try:
+                raw = await answer.read(house.file.limits.answer_bytes)
+            finally:
+                answer.close()
         kind = answer.headers.get("content-type", JSON)
         return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
 
@@ -220,6 +236,8 @@ def _head(errand: _Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[s
 
 def _verdict(draft: Draft) -> dict[str, str]:
     """What the rules have said so far; of a stream that is only what they said of the request."""
-    verdict = {headers.VERDICT: draft.verdict.name.lower(), headers.DELIVERY: "live"}
+    verdict = {headers.VERDICT: draft.verdict.word, headers.DELIVERY: "live"}
+    if not draft.findings:
+        return verdict
     reasons = sorted({finding.reason for finding in draft.findings if finding.verdict})
     return {**verdict, headers.REASON: ",".join(reasons)} if reasons else verdict

@@ -7,75 +7,31 @@ holds masked text, or the end of a halted choice, is written anew.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import orjson
 
-from gateway.calls import CallWindow
-from gateway.judge import Lane
-from gateway.surfaces import Event, Surface, sse
+from gateway.errors import UpstreamFault
+from gateway.judge import Lane, silent
+from gateway.surfaces import Surface, sse
+from gateway.surfaces.stencil import MOST, Stencil
 from gateway.types import Draft, Exchange, Finding
-from gateway.window import Window
-
-CARRY = 64  # characters of a channel that a resumed one is judged together with
+from gateway.waiting import NO_ENDS, Channel, Mark, Run, Waiting
 
 LanesFor = Callable[[str], Sequence[Lane]]
 
 
-class _Channel:
-    """One text of one choice: its window, and the parts that came since it was last judged."""
-
-    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "tail", "window")
-
-    def __init__(self, choice: int, name: str, lanes: Sequence[Lane]) -> None:
-        self.choice, self.name = choice, name
-        self.is_call = name.endswith("arguments")
-        self.window: Window | CallWindow = CallWindow(lanes) if self.is_call else Window(lanes)
-        self.parts: list[str] = []
-        self.end = 0
-        self.open = True
-        self.tail = ""
-
-    def take(self, text: str) -> _Mark:
-        start = self.end
-        self.end += len(text)
-        self.parts.append(text)
-        return _Mark(self, self.window, start, text)
-
-    def judge(self, final: bool) -> None:
-        text = "".join(self.parts)
-        self.parts.clear()
-        if final:
-            self.open = False
-        if text or final:
-            self.tail = (self.tail + text)[-CARRY:]
-            self.window.feed(text, final)
-
-    def reopen(self, lanes: Sequence[Lane]) -> None:
-        """The text goes on after a pause: a new window that knows the last words of the old one."""
-        self.window = Window(lanes, self.tail)
-        self.end = len(self.tail)
-        self.open = True
-
-
-class _Mark(NamedTuple):
-    """Where a piece of an event's text stands."""
-
-    channel: _Channel
-    window: Window | CallWindow
-    start: int
-    text: str
-
-    @property
-    def ready(self) -> bool:
-        return self.start + len(self.text) <= self.window.frontier or self.window.halted is not None
-
-
-class _Waiting(NamedTuple):
-    event: Event
-    marks: list[_Mark]
-    ends: dict[int, str]
+def whole(surface: Surface, exchange: Exchange, draft: Draft, lanes_for: LanesFor, payload: bytes) -> bytes:
+    """An answer in one piece, as it may leave: judged like a stream that came all at once."""
+    reading = surface.read(_parsed(payload))
+    for _, name, text in reading.pieces:
+        if name.endswith("arguments") or not silent(lanes_for(_role(name)), text):
+            relay = Relay(surface, exchange, draft, lanes_for, bytes)
+            return b"".join(relay.feed([sse.Frame(payload, payload)], final=True))
+    draft.usage = reading.usage
+    draft.finish.update(reading.ends)
+    return payload
 
 
 class Relay:
@@ -91,9 +47,10 @@ class Relay:
     ) -> None:
         self._surface, self._exchange, self._draft = surface, exchange, draft
         self._lanes_for, self._frame = lanes_for, frame
-        self._channels: dict[tuple[int, str], _Channel] = {}
-        self._speaking: dict[int, _Channel] = {}
-        self._queue: deque[_Waiting] = deque()
+        self._channels: dict[tuple[int, str], Channel] = {}
+        self._speaking: dict[int, Channel] = {}
+        self._queue: deque[Waiting | Run] = deque()
+        self._stencils: list[Stencil] = []
         self._ended: set[int] = set()  # halted choices whose end the client has seen
         self.held = 0  # characters that wait
         self.failed = False  # the upstream itself reported an error
@@ -108,47 +65,78 @@ class Relay:
         """Whether every choice that was asked for has come to its end."""
         return len(self._draft.finish) >= self._exchange.choices
 
-    def feed(self, events: Iterable[Event], final: bool = False) -> list[bytes]:
+    def feed(self, frames: Sequence[sse.Frame], final: bool = False) -> list[bytes]:
         """The frames that may leave now. `final` says that the upstream has ended."""
-        for event in events:
-            self._admit(event)
+        place = 0
+        while place < len(frames):
+            place += self._admit_run(frames[place:] if place else frames) or self._admit_new(frames[place])
         for channel in self._channels.values():
             if channel.parts or (final and channel.open):
                 channel.judge(final)
-        self._collect()
+        for channel in list(self._channels.values()):
+            window = channel.window
+            if window.seen or window.halted:
+                self._collect(channel)
         return self._drain()
 
-    def _admit(self, event: Event) -> None:
-        usage = self._surface.usage(event.data)
-        if usage:
-            self._draft.usage = usage
-            if not self._exchange.wants_usage:
-                rest = self._surface.without_usage(event.data)
-                if rest is None:
-                    return
-                event = Event(self._frame(orjson.dumps(rest)), rest)
-        elif self._surface.failed(event.data):
-            self.failed = True
-        marks = []
-        for choice, name, text in self._surface.pieces(event.data):
-            if choice not in self._draft.halted:
-                marks.append(self._channel(choice, name).take(text))
-        ends = self._surface.finished(event.data)
-        for choice in ends:
-            self._close(choice)
-            self._draft.finish[choice] = ends[choice]
-        self._queue.append(_Waiting(event, marks, ends))
+    def _admit_run(self, frames: Sequence[sse.Frame]) -> int:
+        """Take as many events as are like one known already; how many those are."""
+        for stencil in self._stencils:
+            texts = stencil.texts(frames)
+            if texts:
+                if stencil.choice in self._draft.halted:  # nothing more is heard of it
+                    self._queue += [Waiting(frame, (), NO_ENDS) for frame in frames[: len(texts)]]
+                else:
+                    channel = self._channel(stencil.choice, stencil.channel)
+                    self._queue.append(Run(channel, frames[: len(texts)], texts))
+                return len(texts)
+        return 0
 
-    def _channel(self, choice: int, name: str) -> _Channel:
+    def _admit_new(self, frame: sse.Frame) -> int:
+        """Take one event unlike those before it: read it whole."""
+        data = _parsed(frame.data)
+        reading = self._surface.read(data)
+        if reading.usage:
+            self._draft.usage = reading.usage
+            if not self._exchange.wants_usage:
+                rest = self._surface.without_usage(data)
+                if rest is None:
+                    return 1
+                frame = self._framed(rest)
+        elif len(self._stencils) < MOST:
+            stencil = Stencil.cut(frame.data, reading, lambda payload: self._surface.read(_parsed(payload)))
+            self._stencils += [stencil] if stencil else []
+        self.failed = self.failed or reading.failed
+        marks = [mark for piece in reading.pieces if (mark := self._take(*piece))]
+        for choice, reason in reading.ends.items():
+            self._close(choice)
+            self._draft.finish.setdefault(choice, reason)  # a halted one has come to its end before
+        self._queue.append(Waiting(frame, marks, reading.ends))
+        return 1
+
+    def _take(self, choice: int, name: str, text: str) -> Mark | None:
+        """Note a piece of text where it belongs; of a halted choice nothing more is heard."""
+        if choice in self._draft.halted:
+            return None
+        channel = self._channel(choice, name)
+        start = channel.end
+        channel.end = end = start + len(text)
+        channel.parts.append(text)
+        return Mark(channel, channel.window, start, end, text)
+
+    def _channel(self, choice: int, name: str) -> Channel:
+        """The channel that speaks now; another that spoke before it has come to the end of a word."""
+        speaking = self._speaking.get(choice)
+        if speaking is not None and speaking.name == name and speaking.open:
+            return speaking
         channel = self._channels.get((choice, name))
         if channel is None:
-            channel = self._channels[choice, name] = _Channel(choice, name, self._lanes_for(_role(name)))
+            channel = self._channels[choice, name] = Channel(choice, name, self._lanes_for(_role(name)))
         elif not channel.open:
             channel.reopen(self._lanes_for(_role(name)))
-        speaking = self._speaking.get(choice)
-        if speaking is not channel and not channel.is_call:
+        if not channel.is_call:
             if speaking is not None and speaking.open:
-                speaking.judge(final=True)  # its last word is complete: another text goes on
+                speaking.judge(final=True)
             self._speaking[choice] = channel
         return channel
 
@@ -157,59 +145,86 @@ class Relay:
             if of == choice and channel.open:
                 channel.judge(final=True)
 
-    def _collect(self) -> None:
-        """Book what the windows found; a choice with a halted channel is closed as a whole."""
-        for channel in list(self._channels.values()):
-            seen = channel.window.taken()
-            if seen:
-                self._draft.findings += seen
-            halted = channel.window.halted
-            if halted and channel.choice not in self._draft.halted:
-                self._draft.halted[channel.choice] = halted
-                self._draft.finish[channel.choice] = "content_filter"
-                self._close(channel.choice)
+    def _collect(self, channel: Channel) -> None:
+        """Book what a window found; a choice with a halted channel is closed as a whole."""
+        self._draft.findings += channel.window.taken()
+        halted = channel.window.halted
+        if halted and channel.choice not in self._draft.halted:
+            self._draft.halted[channel.choice] = halted
+            self._draft.finish[channel.choice] = "content_filter"
+            self._close(channel.choice)
 
     def _drain(self) -> list[bytes]:
-        out = []
+        out: list[bytes] = []
         queue = self._queue
+        self.held = 0
         while queue:
-            waiting = queue[0]
-            if not all(mark.ready for mark in waiting.marks):
+            first = queue[0]
+            if isinstance(first, Run):
+                leaving = None if self._draft.halted else first.leaving()
+                if leaving is None:
+                    queue.popleft()
+                    queue.extendleft(first.singly())
+                    continue
+                out += leaving
+                if first.held:
+                    break
+            elif first.ready:
+                sent = self._send(first)
+                out += [sent] if sent else []
+            else:
                 break
             queue.popleft()
-            sent = self._send(waiting)
-            if sent:
-                out.append(sent)
-        self.held = sum(len(mark.text) for waiting in queue for mark in waiting.marks)
+        else:
+            return out
+        self.held = sum(waiting.held for waiting in queue)
         return out
 
-    def _send(self, waiting: _Waiting) -> bytes | None:
+    def _send(self, waiting: Waiting) -> bytes | None:
         """The frame for an event whose time has come: its own bytes, or what the rules left of it."""
         texts: dict[tuple[int, str], str] = {}
-        for channel, window, start, text in waiting.marks:
-            if window.touches(start, start + len(text)):
+        for channel, window, start, end, text in waiting.marks:
+            if window.touches(start, end):
                 key = (channel.choice, channel.name)
                 texts[key] = texts.get(key, "") + window.render(start, text)
         ending = self._ending(waiting) if self._draft.halted else {}
         if not texts and not ending:
-            return waiting.event.raw
-        data = waiting.event.data
+            return waiting.frame.raw
+        data = _parsed(waiting.frame.data)
         if not self._surface.rewrite(data, texts, ending, self._exchange.explain):
             return None
-        return self._frame(orjson.dumps(data))
+        return self._framed(data).raw
 
-    def _ending(self, waiting: _Waiting) -> dict[int, Finding | None]:
+    def _framed(self, data: dict[str, Any]) -> sse.Frame:
+        try:
+            payload = orjson.dumps(data)
+        except TypeError as fault:  # it was JSON once, so all that can be wrong is its depth
+            raise UpstreamFault("the upstream's answer is nested too deeply", kind="garbage") from fault
+        return sse.Frame(self._frame(payload), payload)
+
+    def _ending(self, waiting: Waiting) -> dict[int, Finding | None]:
         """The halted choices that end in this event (with their finding) or have ended before (None)."""
         ending: dict[int, Finding | None] = dict.fromkeys(self._ended)
-        for channel, window, start, text in waiting.marks:
+        for channel, window, _, end, _ in waiting.marks:
             choice, halted = channel.choice, window.halted
-            if halted and choice not in self._ended and start + len(text) > halted.start:
+            if halted and choice not in self._ended and end > halted.start:
                 ending[choice] = halted
         for choice in waiting.ends:
             if choice in self._draft.halted and choice not in self._ended:
                 ending.setdefault(choice, self._draft.halted[choice])
         self._ended.update(ending)
         return ending
+
+
+def _parsed(payload: bytes) -> dict[str, Any]:
+    """A JSON object; UpstreamFault if it is anything else."""
+    try:
+        data = orjson.loads(payload)
+    except orjson.JSONDecodeError as fault:
+        raise UpstreamFault("the upstream sent what is not JSON", kind="garbage") from fault
+    if not isinstance(data, dict):
+        raise UpstreamFault("the upstream sent JSON that is no object", kind="garbage")
+    return data
 
 
 def _role(channel: str) -> str:

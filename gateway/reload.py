@@ -38,7 +38,7 @@ class Steward:
         """Follow the files for ever; `apply` is told of each new house before it is in force."""
         while True:
             folders = {file.parent for file in self.house.watched} | {self._source.path.resolve().parent}
-            async for _ in watchfiles.awatch(*folders, step=50, debounce=200, recursive=True):
+            async for _ in watchfiles.awatch(*folders, step=100, debounce=200, recursive=True):
                 watched = self.house.watched
                 await self.reload(apply)
                 if self.house.watched != watched:

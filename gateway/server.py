@@ -7,7 +7,6 @@ import logging
 import socket
 from collections.abc import AsyncIterator
 from time import perf_counter
-from urllib.parse import urlsplit
 
 import orjson
 from aiohttp import web
@@ -24,7 +23,6 @@ from gateway.reload import Steward
 log = logging.getLogger(__name__)
 
 CLIENT_GONE = 499  # the status that is booked when the client has left; nobody receives it
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Server:
@@ -81,12 +79,13 @@ class Server:
 
     async def _answer(self, request: web.BaseRequest, trip: Trip) -> web.StreamResponse:
         try:
-            with trip.working():
-                sent = {name.lower(): value for name, value in request.headers.items()}
-                self._assert_local(sent)
-                principal = self._pipeline.authorize(sent)
+            sent = request.headers
+            self._assert_local(sent.get("host", ""))
+            principal = self._pipeline.authorize(sent)
+            trip.own += perf_counter() - trip.began
             body = await _body(request, self.steward.house.file.limits)
-            inbound = Inbound(request.method, request.path, request.query_string, sent, body)
+            url = request.rel_url  # raw, as the client wrote it: decoded it would be another address upstream
+            inbound = Inbound(request.method, url.raw_path, url.raw_query_string, sent, body)
             reply = await self._pipeline.run(inbound, principal, trip)
         except Fault as fault:
             trip.status = fault.status
@@ -100,7 +99,7 @@ class Server:
         name = trip.exchange.id if trip.exchange else headers.new_id()
         told = {
             headers.ID: name,
-            headers.REQUEST_ID: request.headers.get(headers.REQUEST_ID, name),
+            headers.REQUEST_ID: headers.request_id(request.headers.get(headers.REQUEST_ID), name),
             "content-type": JSON,
         }
         if fault.code in ("content_filter", "guard_unavailable"):
@@ -113,12 +112,9 @@ class Server:
             told["connection"] = "close"
         return web.Response(status=fault.status, headers=told, body=self._pipeline.shape(request.path, fault))
 
-    def _assert_local(self, sent: dict[str, str]) -> None:
+    def _assert_local(self, host: str) -> None:
         """Without keys only the local machine is served; a page in its browser that goes by another name is not it."""
-        if self.steward.house.keys:
-            return
-        host = urlsplit("//" + sent.get("host", "")).hostname
-        if host is not None and host not in _LOCAL:
+        if not self.steward.house.keys and not headers.is_local(host):
             raise Unauthorized(
                 f"without API keys only the local machine is served, not {host!r}; `retrace key` makes a key"
             )
@@ -138,11 +134,14 @@ class Server:
 
 async def _body(request: web.BaseRequest, limits: Limits) -> bytes:
     """The request's body, bounded in size and in time."""
-    too_large = TooLarge(f"the body is larger than {limits.body_bytes} bytes (`limits.body_bytes`)")
     if (request.content_length or 0) > limits.body_bytes:
-        raise too_large
+        raise _too_large(limits)
     if not request.can_read_body:
         return b""
+    if request.content.is_eof():  # it came in one go with its head
+        return request.content.read_nowait()
+    if request.headers.get("expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     parts, size = [], 0
     try:
         async with asyncio.timeout(limits.body_seconds):
@@ -150,14 +149,18 @@ async def _body(request: web.BaseRequest, limits: Limits) -> bytes:
                 parts.append(chunk)
                 size += len(chunk)
                 if size > limits.body_bytes:
-                    raise too_large
+                    raise _too_large(limits)
     except TimeoutError as fault:
         raise BodyTimeout(
             f"the body did not arrive within {limits.body_seconds:g} s; is its Content-Length right?"
         ) from fault
-    except web.PayloadAccessError as fault:
-        raise BadRequest(f"the body can't be read: {fault}") from fault
+    except web.RequestPayloadError as fault:
+        raise BadRequest("the body can't be read; is its Content-Encoding right?") from fault
     return b"".join(parts)
+
+
+def _too_large(limits: Limits) -> TooLarge:
+    return TooLarge(f"the body is larger than {limits.body_bytes} bytes (`limits.body_bytes`)")
 
 
 async def _stream(request: web.BaseRequest, reply: Reply, pieces: AsyncIterator[bytes]) -> web.StreamResponse:

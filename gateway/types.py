@@ -5,10 +5,13 @@ Positions are characters (code points). A span is half open: [start, end).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
+
+NEVER = sys.maxsize  # a position that no text reaches
 
 
 class Verdict(IntEnum):
@@ -18,6 +21,11 @@ class Verdict(IntEnum):
     TAG = 1
     MASK = 2
     BLOCK = 3
+
+    @property
+    def word(self) -> str:
+        """As headers, metrics and logs call it."""
+        return _WORDS[self]
 
 
 class Action(StrEnum):
@@ -45,6 +53,7 @@ class Side(StrEnum):
     OUTPUT = "output"
 
 
+_WORDS = {verdict: verdict.name.lower() for verdict in Verdict}
 _VERDICTS = {
     Action.MONITOR: Verdict.ALLOW,
     Action.TAG: Verdict.TAG,
@@ -75,10 +84,21 @@ class Hit(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a scanner knows of a view: its hits, and the index from which more text could still change something."""
+    """What a scanner knows of a view of `end` characters: hits, and the checks that more text could still change.
 
-    hits: list[Hit]
-    hold: int
+    `alive` says from which index on each of those needs to see the text again. `wake`, a position of the whole text:
+    before the text has grown that far (or ended), another look would tell nothing new.
+    """
+
+    hits: Sequence[Hit]
+    end: int
+    alive: Sequence[tuple[int, int]] = ()
+    wake: int = 0
+
+    @property
+    def hold(self) -> int:
+        """The index from which more text could change something for some check."""
+        return min((start for _, start in self.alive), default=self.end)
 
 
 class Piece(NamedTuple):
@@ -97,8 +117,7 @@ class Principal:
     tier: str = "standard"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """One text of a request: where it stands in the body, who is said to have spoken it, and its words.
 
     Not `whole`: the text was put together from several parts, which are texts of their own.
@@ -110,8 +129,7 @@ class Text:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """One client request on its way through, understood: what to judge, and what the client asked for."""
 
     id: str
@@ -175,4 +193,4 @@ class Draft:
     @property
     def verdict(self) -> Verdict:
         """The worst verdict so far."""
-        return max((finding.verdict for finding in self.findings), default=Verdict.ALLOW)
+        return max(finding.verdict for finding in self.findings) if self.findings else Verdict.ALLOW

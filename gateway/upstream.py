@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
 
 import orjson
 
 from gateway.backends import Answer, Call
-from gateway.errors import Fault, NotGuarded, UpstreamFault
+from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.metrics import Metrics
 from gateway.surfaces import Surface
@@ -19,15 +20,23 @@ LARGEST_ERROR = 1 << 20
 
 
 class Upstream:
-    """Opens answers; every fault of a backend is counted here once."""
+    """Opens answers. Every fault of a backend is counted once: what ends an exchange here, what is retried there."""
 
     def __init__(self, fleet: Fleet, metrics: Metrics) -> None:
         self._fleet, self._metrics = fleet, metrics
         self._no_usage: set[str] = set()  # backends that refuse stream_options
 
-    def count(self, exchange: Exchange, fault: UpstreamFault) -> None:
-        name, _ = self._fleet.serving(exchange.model)
-        self._metrics.upstream_error(name, fault.kind)
+    def count(self, model: str, fault: UpstreamFault) -> None:
+        self._metrics.upstream_error(self._fleet.name(model), fault.kind)
+
+    @contextmanager
+    def counting(self, model: str) -> Iterator[None]:
+        """Count the fault that ends what is done within."""
+        try:
+            yield
+        except UpstreamFault as fault:
+            self.count(model, fault)
+            raise
 
     async def open(self, path: str, sent: Mapping[str, str], exchange: Exchange, body: dict[str, Any]) -> Answer:
         """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that."""
@@ -35,35 +44,43 @@ class Upstream:
         optional = "stream_options" in body and not exchange.wants_usage
         if optional and name in self._no_usage:
             body, optional = {key: value for key, value in body.items() if key != "stream_options"}, False
-        try:
-            answer = await backend.open(Call("POST", path, orjson.dumps(body), sent))
-        except UpstreamFault as fault:
-            self._metrics.upstream_error(name, fault.kind)
-            raise
-        if answer.status in (401, 403):
-            answer.close()
-            self._metrics.upstream_error(name, "credentials")
-            raise UpstreamFault(
-                f"the backend {name} refused the gateway's own key; set it under `key_env`",
-                kind="credentials",
-            )
+        answer = _willing(name, await backend.open(Call("POST", path, _dumped(body), sent)))
         if answer.status != 400 or not optional:
             return answer
-        told = await answer.read(LARGEST_ERROR)
-        answer.close()
+        try:
+            told = await answer.read(LARGEST_ERROR)
+        finally:
+            answer.close()
         if b"stream_options" not in told:
             return _ReadAnswer(answer, told)
         self._no_usage.add(name)
         return await self.open(path, sent, exchange, body)
 
-    async def pass_on(self, method: str, target: str, body: bytes, sent: Mapping[str, str]) -> Answer:
+    async def pass_on(self, model: str, call: Call) -> Answer:
         """A request that nobody judges, to the backend of its model, or to the first."""
-        name, backend = self._fleet.serving(_model(body))
-        try:
-            return await backend.open(Call(method, target, body, sent))
-        except UpstreamFault as fault:
-            self._metrics.upstream_error(name, fault.kind)
-            raise
+        name, backend = self._fleet.serving(model)
+        return _willing(name, await backend.open(call))
+
+
+def _willing(name: str, answer: Answer) -> Answer:
+    """The answer, unless it is meant for the gateway itself: UpstreamFault says what to set right."""
+    if answer.status in (401, 403):
+        answer.close()
+        raise UpstreamFault(
+            f"the backend {name} refused the gateway's own key; set it under `key_env`",
+            kind="credentials",
+        )
+    if 300 <= answer.status < 400:  # a client would follow it, past every guard
+        answer.close()
+        raise UpstreamFault(f"the backend {name} sent a redirect; put its real address under `urls`", kind="redirect")
+    return answer
+
+
+def _dumped(body: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError as fault:  # it was JSON once, so all that can be wrong is its depth
+        raise BadRequest("the body is nested too deeply") from fault
 
 
 class _ReadAnswer:
@@ -82,7 +99,8 @@ class _ReadAnswer:
         """It was closed when it had been read."""
 
 
-def _model(body: bytes) -> str:
+def model_of(body: bytes) -> str:
+    """The model that a request which nobody judges is for; none if it does not say."""
     try:
         asked = orjson.loads(body) if body else {}
     except orjson.JSONDecodeError:

@@ -15,13 +15,13 @@ from dataclasses import replace
 from operator import attrgetter
 
 from gateway.judge import Lane, Track
-from gateway.types import Finding, Verdict, View
+from gateway.types import Finding, Verdict
 
 CONTEXT = 2048  # judged characters kept, for checks that look back
 _WORD = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LONGEST_WORD = 64
 
-_start = attrgetter("start")
+_order = attrgetter("start", "rule")  # a total one: it must not matter which of two lanes was sure first
 
 
 class Window:
@@ -34,11 +34,11 @@ class Window:
         "_masks",
         "_open",
         "_pending",
-        "_seen",
         "_tracks",
         "_word",
         "frontier",
         "halted",
+        "seen",
     )
 
     def __init__(self, lanes: Iterable[Lane], before: str = "") -> None:
@@ -50,7 +50,7 @@ class Window:
         self._end = self._before = len(before)
         self._pending: list[Finding] = []  # settled for their lane, not yet passed by the frontier
         self._masks: list[Finding] = []  # passed by the frontier
-        self._seen: list[Finding] = []
+        self.seen: list[Finding] = []
         self.frontier = self._before
         self.halted: Finding | None = None
 
@@ -74,7 +74,7 @@ class Window:
 
     def taken(self) -> list[Finding]:
         """The findings since the last call that now stand for good."""
-        seen, self._seen = self._seen, []
+        seen, self.seen = self.seen, []
         return seen
 
     def touches(self, start: int, end: int) -> bool:
@@ -101,24 +101,26 @@ class Window:
         return "".join(parts)
 
     def _judge(self, final: bool) -> None:
-        frontier = self._end
+        frontier = end = self._end
         for track in self._tracks:
-            findings, hold = track.judge(View(self._open, track.settled - self._base, self._base, final))
-            if findings:
-                self._pending += self._later(findings) if self._before else findings
-            if hold < frontier and track.holds:
-                frontier = max(hold, self._before)
+            if final or track.wake <= end:
+                findings = track.judge(self._open, self._base, final)
+                if findings:
+                    self._pending += self._later(findings) if self._before else findings
+            if track.hold < frontier:
+                frontier = max(track.hold, self._before)
         if self._pending:
             frontier = self._settle(frontier, final)
         self.frontier = frontier
-        self._trim()
+        if len(self._open) > 2 * CONTEXT:
+            self._trim()
 
     def _later(self, findings: list[Finding]) -> list[Finding]:
         """Of findings that reach back into what has left, the part that can still be acted on."""
         return [replace(f, start=max(f.start, self._before)) for f in findings if f.end > self._before]
 
     def _settle(self, frontier: int, final: bool) -> int:
-        self._pending.sort(key=_start)
+        self._pending.sort(key=_order)
         halting = next((f for f in self._pending if f.verdict is Verdict.BLOCK), None)
         if halting and (halting.start < frontier or final):
             self.halted = halting
@@ -133,16 +135,15 @@ class Window:
     def _pass(self, frontier: int, last: list[Finding]) -> int:
         passed = [f for f in self._pending if f.start < frontier] + last
         self._pending = [f for f in self._pending if f.start >= frontier]
-        self._seen += passed
+        self.seen += passed
         self._masks += _merged(f for f in passed if f.verdict is Verdict.MASK)
         return frontier
 
     def _trim(self) -> None:
-        if len(self._open) > 2 * CONTEXT:
-            keep = min([self.frontier, *(track.settled for track in self._tracks)]) - CONTEXT
-            if keep > self._base:
-                self._open = self._open[keep - self._base :]
-                self._base = keep
+        keep = min([self.frontier, *(track.needs(self._end) for track in self._tracks)]) - CONTEXT
+        if keep > self._base:
+            self._open = self._open[keep - self._base :]
+            self._base = keep
 
 
 def _merged(masks: Iterable[Finding]) -> list[Finding]:

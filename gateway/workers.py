@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import multiprocessing
 import os
@@ -41,6 +42,7 @@ def bound(host: str, port: int) -> socket.socket:
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind((host, port))
+    sock.listen(1024)  # who comes before a worker is ready waits in the queue
     sock.set_inheritable(True)
     return sock
 
@@ -60,8 +62,16 @@ async def _work(source: Source, sock: socket.socket) -> None:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     server = Server(source)
     await server.start(sock)
+    _settle()
     await stop.wait()
     await server.stop()
+
+
+def _settle() -> None:
+    """What stands now stays: the collector need not look at it again, and may look at the young less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
 
 
 def _supervise(source: Source, sock: socket.socket, count: int) -> None:

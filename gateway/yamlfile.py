@@ -62,6 +62,8 @@ class Document:
             ) from fault
         except yaml.YAMLError as fault:
             raise self._fault(None, "", f"not YAML: {fault}", "save the file as UTF-8 text") from fault
+        except RecursionError as fault:
+            raise self._fault(None, "", "nested without end", "look for an alias inside its own anchor") from fault
         finally:
             loader.dispose()
 

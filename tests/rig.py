@@ -13,6 +13,7 @@ import aiohttp
 import orjson
 import yaml
 
+from gateway.backends._http import HttpBackend
 from gateway.config import Source
 from gateway.server import Server
 from gateway.workers import bound
@@ -120,7 +121,14 @@ def chunk(data: bytes) -> bytes:
 
 def event(choices: list[dict[str, Any]], **more: Any) -> bytes:
     """One chat chunk as an SSE event."""
-    data = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **more}
+    data = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": choices,
+        **more,
+    }
     return b"data: " + orjson.dumps(data) + b"\n\n"
 
 
@@ -138,6 +146,18 @@ def usage_event(prompt: int = 7, completion: int = 5) -> bytes:
 DONE = b"data: [DONE]\n\n"
 
 
+def text_delta(text: str = "", index: int = 0, finish: str | None = None, **more: Any) -> bytes:
+    """A chunk of /v1/completions."""
+    choice = {"index": index, "text": text, "logprobs": None, "finish_reason": finish, **more}
+    data = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
+    return b"data: " + orjson.dumps(data) + b"\n\n"
+
+
+def text_stream(*texts: str) -> list[bytes]:
+    """The events of an ordinary answer of /v1/completions."""
+    return [*(text_delta(text) for text in texts), text_delta(finish="stop"), usage_event(), DONE]
+
+
 def chat_stream(*texts: str, done: bool = True) -> list[bytes]:
     """The events of an ordinary answer."""
     events = [delta("", role="assistant"), *(delta(text) for text in texts), delta(finish="stop"), usage_event()]
@@ -149,7 +169,9 @@ def completion(text: str, **fields: Any) -> bytes:
     message = {"role": "assistant", "content": text, **fields}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
-    return orjson.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage})
+    return orjson.dumps(
+        {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    )
 
 
 def streams(pieces: Iterable[bytes], pause: float = 0.0, headers: Mapping[str, str] | None = None) -> Script:
@@ -195,16 +217,27 @@ class Running:
     folder: Path
     http: aiohttp.ClientSession
 
-    async def chat(self, text: str = "hi", headers: Mapping[str, str] | None = None, **fields: Any) -> aiohttp.ClientResponse:
+    async def chat(
+        self, text: str = "hi", headers: Mapping[str, str] | None = None, **fields: Any
+    ) -> aiohttp.ClientResponse:
         """A chat request; the caller reads the response."""
         body = {"model": "m", "messages": [{"role": "user", "content": text}], **fields}
         return await self.http.post(f"{self.url}/v1/chat/completions", json=body, headers=headers)
+
+    async def ask(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> bytes:
+        """The body of the answer to any request that is answered with 200."""
+        async with self.http.post(f"{self.url}{path}", json=body, headers=headers) as response:
+            assert response.status == 200, (response.status, await response.read())
+            return await response.read()
 
     async def metrics(self) -> dict[str, float]:
         """What /metrics says: `name{labels}` -> value."""
         async with self.http.get(f"{self.url}/metrics") as response:
             lines = (await response.text()).splitlines()
-        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))}
+        return {
+            name: float(value)
+            for name, _, value in (line.rpartition(" ") for line in lines if not line.startswith("#"))
+        }
 
 
 def write_config(folder: Path, urls: list[str], rules: list[dict[str, Any]], **fields: Any) -> Path:
@@ -221,8 +254,10 @@ def write_config(folder: Path, urls: list[str], rules: list[dict[str, Any]], **f
 
 
 @asynccontextmanager
-async def gateway(folder: Path, urls: list[str], rules: list[dict[str, Any]] | None = None, **fields: Any) -> AsyncIterator[Running]:
-    """A gateway on a free port in front of `urls`, with `rules`; `fields` go into gateway.yaml (`backend` into its backend)."""
+async def gateway(
+    folder: Path, urls: list[str], rules: list[dict[str, Any]] | None = None, **fields: Any
+) -> AsyncIterator[Running]:
+    """A gateway on a free port in front of `urls`, with `rules`; `fields` go into gateway.yaml (`backend`: there)."""
     async with serving(write_config(folder, urls, rules or [], **fields)) as running:
         yield running
 
@@ -240,7 +275,9 @@ async def serving(config: Path) -> AsyncIterator[Running]:
             await server.stop()
 
 
-def rule(check: dict[str, Any], action: str = "block", side: str = "output", reason: str = "R101", **fields: Any) -> dict[str, Any]:
+def rule(
+    check: dict[str, Any], action: str = "block", side: str = "output", reason: str = "R101", **fields: Any
+) -> dict[str, Any]:
     """A rule; its id is made from the check's type unless given."""
     return {"id": f"{side}.{check['type']}", "side": side, "check": check, "action": action, "reason": reason, **fields}
 
@@ -260,3 +297,121 @@ def said(body: bytes, index: int = 0, name: str = "content") -> str:
     chunks = [data for data in payloads(body) if isinstance(data, dict)]
     choices = [choice for data in chunks for choice in data.get("choices", ()) if choice["index"] == index]
     return "".join(choice["delta"].get(name) or "" for choice in choices)
+
+
+# What a gateway must look like when nothing is going on, and a client that does what no library would.
+
+
+async def until(condition: Callable[[], object], seconds: float = 2.0) -> None:
+    """Wait until it holds."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - what is waited for tells nobody
+            await asyncio.sleep(0.005)
+
+
+FOR_EVER = ("Steward.watch", "HttpBackend._watch", "Watch.run")  # tasks that end with the gateway
+
+
+def strays() -> list[str]:
+    """Tasks of the gateway that serve a request or clean up after one; none may be left when all is quiet."""
+    names = []
+    for task in asyncio.all_tasks():
+        coro = task.get_coro()
+        code = getattr(coro, "cr_code", None)
+        name = getattr(coro, "__qualname__", repr(coro))
+        ours = code is not None and "/gateway/" in code.co_filename and name not in FOR_EVER
+        if ours or "_handle_request" in name or "athrow" in repr(coro) or "asend" in repr(coro):
+            names.append(name)
+    return names
+
+
+async def quiet(running: Running, seconds: float = 2.0) -> None:
+    """The gateway still answers, nothing is on its way through it, and nothing was left behind."""
+    try:
+        async with asyncio.timeout(seconds):
+            while (await running.metrics())["retrace_in_flight"] or strays() or _taken(running):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        told = await running.metrics()
+        raise AssertionError(
+            f"left: in_flight {told['retrace_in_flight']}, tasks {strays()}, upstream slots {_taken(running)}"
+        ) from None
+    async with running.http.get(f"{running.url}/healthz") as response:
+        assert response.status == 200
+
+
+def _taken(running: Running) -> int:
+    """Replica slots that are still taken."""
+    backends = [backend for _, backend in running.server._fleet._living]
+    return sum(replica.in_flight for b in backends if isinstance(b, HttpBackend) for replica in b._replicas.all)
+
+
+def post(body: bytes | Mapping[str, Any], path: str = "/v1/chat/completions", **headers: str) -> bytes:
+    """A POST request as bytes; `_` in header names means `-`."""
+    raw = body if isinstance(body, bytes) else orjson.dumps(body)
+    told = {"host": "localhost", "content-type": "application/json", "content-length": str(len(raw))}
+    told |= {name.replace("_", "-"): value for name, value in headers.items()}
+    return f"POST {path} HTTP/1.1\r\n".encode() + _lines(told) + raw
+
+
+CHAT: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+PROMPT: dict[str, Any] = {"model": "m", "prompt": "hi"}
+
+
+@asynccontextmanager
+async def wire(running: Running) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A bare connection to the gateway."""
+    port = int(running.url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+
+
+async def answered(running: Running, raw: bytes, seconds: float = 5.0) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body that raw bytes are answered with. The body needs a length, or ends the connection."""
+    async with wire(running) as (reader, writer), asyncio.timeout(seconds):
+        writer.write(raw)
+        return await response(reader)
+
+
+async def response(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:
+    """Read one response."""
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    length = headers.get("content-length")
+    body = await reader.readexactly(int(length)) if length else await reader.read()
+    return int(first.split(" ")[1]), headers, body
+
+
+async def silent(_seen: Seen, _writer: asyncio.StreamWriter) -> None:
+    """A script that never says anything."""
+    await asyncio.Event().wait()
+
+
+def raw_answer(*pieces: bytes, pause: float = 0.0, close: bool = True, hang: bool = False) -> Script:
+    """A script that sends these very bytes, head included; then it closes, waits for ever, or neither."""
+
+    async def script(_seen: Seen, writer: asyncio.StreamWriter) -> None:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        if hang:
+            await asyncio.Event().wait()
+        if close:
+            writer.close()
+
+    return script
+
+
+def shaped(body: bytes) -> dict[str, Any]:
+    """The error of an OpenAI error body; fails if it has another shape."""
+    error: dict[str, Any] = orjson.loads(body)["error"]
+    assert isinstance(error["message"], str), error
+    assert error["message"], error
+    assert error["type"], error
+    assert {"code", "param"} <= error.keys(), error
+    assert "None" not in (error["type"], error["code"], error["param"]), error
+    return error

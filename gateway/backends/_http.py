@@ -6,21 +6,24 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import lru_cache
 
 import aiohttp
 from yarl import URL
 
 from gateway.backends import Call, Observe
 from gateway.backends._replicas import Replica, Replicas
-from gateway.backends._timing import Clock, Timeouts
+from gateway.backends._timing import Clock, Timeouts, Watch
 from gateway.errors import Unavailable, UpstreamFault, UpstreamTimeout
 
 log = logging.getLogger(__name__)
 
 _RETRIED_STATUS = frozenset({502, 503, 504})
 _PROBE_WHEN_DOWN = 0.5  # seconds
+_LARGE = 1 << 16
 
 
 class HttpAnswer:
@@ -36,7 +39,7 @@ class HttpAnswer:
         if self._first:
             yield self._first
         content, clock = self._response.content, self._clock
-        clock.watch(content.set_exception)
+        clock.expire = lambda: content.set_exception(clock.fault())
         while not content.at_eof():
             clock.begin()
             try:
@@ -48,6 +51,8 @@ class HttpAnswer:
                 yield chunk
 
     async def read(self, limit: int) -> bytes:
+        if self._response.content.at_eof() and len(self._first) <= limit:
+            return self._first  # it came in one go
         parts, size = [], 0
         async for chunk in self.chunks():
             parts.append(chunk)
@@ -87,7 +92,7 @@ class HttpBackend:
         self._health_path, self._health_seconds = health_path, health_seconds
         self._headers = {"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})}
         self._session: aiohttp.ClientSession | None = None
-        self._probes: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         self._session = aiohttp.ClientSession(
@@ -99,12 +104,14 @@ class HttpBackend:
             read_bufsize=1 << 18,
             trust_env=False,
         )
-        self._probes = [asyncio.create_task(self._watch(replica)) for replica in self._replicas.all]
+        self._clocks = Watch(self._timeouts)
+        watches = [self._clocks.run(), *(self._watch(replica) for replica in self._replicas.all)]
+        self._tasks = [asyncio.create_task(watch) for watch in watches]
 
     async def stop(self) -> None:
-        for probe in self._probes:
-            probe.cancel()
-        await asyncio.gather(*self._probes, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._session:
             await self._session.close()
 
@@ -121,13 +128,12 @@ class HttpBackend:
             last = len(tried) > self._retries
             try:
                 answer = await self._try(replica, call)
-            except UpstreamTimeout as fault:
-                self._observe(self._name, fault.kind)
+            except UpstreamTimeout:
                 raise
             except UpstreamFault as fault:
-                self._observe(self._name, fault.kind)
                 if last:
                     raise
+                self._observe(self._name, fault.kind)
                 continue
             if answer.status not in _RETRIED_STATUS or last or len(self._replicas.all) == 1:
                 return answer
@@ -136,31 +142,36 @@ class HttpBackend:
 
     async def _try(self, replica: Replica, call: Call) -> HttpAnswer:
         assert self._session is not None, "start() comes first"
-        clock = Clock(self._timeouts)
+        task = asyncio.current_task()
+        assert task is not None
+        clock = Clock(self._timeouts, self._clocks, task.cancel)
         replica.in_flight += 1
         response = None
         try:
-            async with asyncio.timeout_at(clock.first):
-                response = await self._session.request(
-                    call.method,
-                    URL(replica.url + call.path, encoded=True),
-                    data=call.body or None,
-                    headers=call.headers,
-                    allow_redirects=False,
-                )
-                first = await response.content.readany()
+            response = await self._session.request(
+                call.method,
+                _address(replica.url, call.path),
+                data=_payload(call.body),
+                headers=call.headers,
+                allow_redirects=False,
+            )
+            first = await response.content.readany()
             clock.end()
             return HttpAnswer(response, replica, clock, first)
         except BaseException as fault:
+            clock.stop()
             replica.in_flight -= 1
             if response:
                 response.close()
-            explained = self._explained(fault, replica, clock)
+            if clock.expired and isinstance(fault, asyncio.CancelledError):
+                task.uncancel()
+                raise clock.fault() from fault
+            explained = self._explained(fault, replica)
             if explained is fault:
                 raise
             raise explained from fault
 
-    def _explained(self, fault: BaseException, replica: Replica, clock: Clock) -> BaseException:
+    def _explained(self, fault: BaseException, replica: Replica) -> BaseException:
         """The fault in our own words, or as it is if it is not the upstream's."""
         if isinstance(fault, aiohttp.ConnectionTimeoutError):
             replica.healthy = False
@@ -168,8 +179,6 @@ class HttpBackend:
             return UpstreamTimeout(
                 f"no connection to the upstream within {seconds} s (connect timeout)", kind="timeout_connect"
             )
-        if isinstance(fault, TimeoutError):
-            return clock.fault()
         if isinstance(fault, aiohttp.ClientConnectorError):
             replica.healthy = False
             return UpstreamFault(f"the backend {self._name} can't be reached", kind="unreachable")
@@ -198,3 +207,13 @@ class HttpBackend:
                 return response.status < 500
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False
+
+
+@lru_cache(maxsize=1024)
+def _address(url: str, path: str) -> URL:
+    return URL(url + path, encoded=True)
+
+
+def _payload(body: bytes) -> bytes | io.BytesIO | None:
+    """A large body is written in pieces, so that the event loop is not held up."""
+    return io.BytesIO(body) if len(body) > _LARGE else body or None

@@ -13,7 +13,7 @@ class Replica:
     url: str
     healthy: bool = True
     in_flight: int = 0
-    taken: int = 0
+    taken: int = 0  # the turn at which it was picked last; one that was away has no arrears to make up
 
 
 class Replicas:
@@ -21,12 +21,16 @@ class Replicas:
 
     def __init__(self, urls: Collection[str]) -> None:
         self.all = [Replica(url) for url in urls]
+        self._turn = 0
 
     def pick(self, tried: Collection[str] = ()) -> Replica | None:
         """A replica to use, one not yet `tried` if there is any; equal ones take turns. None if all are down."""
+        if len(self.all) == 1:
+            return self.all[0] if self.all[0].healthy else None
         healthy = [replica for replica in self.all if replica.healthy]
         fresh = [replica for replica in healthy if replica.url not in tried]
         best = min(fresh or healthy, key=lambda replica: (replica.in_flight, replica.taken), default=None)
         if best:
-            best.taken += 1
+            self._turn += 1
+            best.taken = self._turn
         return best

@@ -11,6 +11,8 @@ from pydantic import Field
 from gateway.errors import UpstreamTimeout
 from gateway.plug import Strict
 
+LAZY = 0.25  # seconds that a deadline may be late
+
 
 class Timeouts(Strict):
     """Seconds."""
@@ -24,46 +26,55 @@ class Timeouts(Strict):
 class Clock:
     """One exchange's deadline: first the first token's, then always the next piece's, never past the total.
 
-    It runs only while somebody waits for the upstream: a client that reads slowly is not the upstream's fault. Moving
-    the deadline is one assignment; a single timer looks whether it has come.
+    It runs only while somebody waits for the upstream: a client that reads slowly is not the upstream's fault.
+    `expire` is called by the Watch once the deadline has passed.
     """
 
-    def __init__(self, timeouts: Timeouts) -> None:
-        self._timeouts = timeouts
-        self._loop = asyncio.get_running_loop()
-        self._now = self._loop.time
-        self._total = self._now() + timeouts.total
-        self._at = self.first = min(self._total, self._now() + timeouts.first_token)
+    __slots__ = ("_limit", "_timeouts", "_total", "_watch", "due", "expire", "expired")
+
+    def __init__(self, timeouts: Timeouts, watch: Watch, expire: Callable[[], object]) -> None:
+        now = watch.now()
+        self._timeouts, self._watch, self.expire = timeouts, watch, expire
         self._limit = "first_token"
-        self._timer: asyncio.TimerHandle | None = None
+        self._total = now + timeouts.total
+        self.due = now + min(timeouts.first_token, timeouts.total)
+        self.expired = False
+        watch.clocks.add(self)
 
     def fault(self) -> UpstreamTimeout:
-        """What to raise when the deadline has passed; it names the limit."""
-        limit = "total" if self._now() >= self._total else self._limit
+        """What to raise once it has expired; it names the limit."""
+        limit = "total" if self._watch.now() >= self._total else self._limit
         seconds = getattr(self._timeouts, limit)
         return UpstreamTimeout(
             f"the upstream took longer than {seconds:g} s ({limit} timeout)", kind=f"timeout_{limit}"
         )
 
-    def watch(self, expire: Callable[[UpstreamTimeout], object]) -> None:
-        """Call `expire` once the deadline has passed while somebody waited."""
-        due = min(self._at, self._total)
-        if self._now() >= due:
-            expire(self.fault())
-            return
-        wait = min(due, self._now() + self._timeouts.idle)  # the deadline moves, so look again in between
-        self._timer = self._loop.call_at(wait, self.watch, expire)
-
     def begin(self) -> None:
         """Somebody waits for the next piece."""
-        if self._limit == "idle":
-            self._at = self._now() + self._timeouts.idle
+        self.due = min(self._watch.now() + self._timeouts.idle, self._total)
 
     def end(self) -> None:
         """It came."""
-        self._limit, self._at = "idle", math.inf
+        self._limit, self.due = "idle", math.inf
 
     def stop(self) -> None:
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
+        self._watch.clocks.discard(self)
+
+
+class Watch:
+    """Looks at the clocks of all exchanges a few times a second: a timer for each would cost more than they do."""
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self.now = asyncio.get_running_loop().time
+        self.clocks: set[Clock] = set()
+        self._pause = min(LAZY, *(seconds / 4 for seconds in dict(timeouts).values()))
+
+    async def run(self) -> None:
+        """For ever."""
+        while True:
+            await asyncio.sleep(self._pause)
+            now = self.now()
+            for clock in [clock for clock in self.clocks if clock.due <= now]:
+                clock.expired = True
+                clock.due = math.inf
+                clock.expire()

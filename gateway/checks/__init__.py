@@ -3,8 +3,9 @@
 A check is one file with a class `Plug(Check)`. All checks of one kind are fused into one scanner, so that a thousand
 regular expressions cost one pass.
 
-The scanner's law, on which every stream stands. For a view that is not final, whatever text may follow:
-- each hit that starts before `hold` would be found in the whole text too, with the same start and end;
+The scanner's law, on which every stream stands. For a view that is not final, whatever text may follow, and for each
+check with its own hold (where it says it is alive, else the end of the view):
+- each hit that starts before the hold would be found in the whole text too, with the same start and end;
 - no other hit of the whole text starts in [begin, hold).
 """
 
@@ -12,12 +13,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import Any, Protocol, TypeAlias
 
 from gateway.plug import Strict
-from gateway.types import Hit, Scan, View
+from gateway.types import NEVER, Hit, Scan, View
 
 Active = frozenset[int]
+CheckClass: TypeAlias = "type[Check]"
 
 
 class Scanner(Protocol):
@@ -32,13 +34,22 @@ class Check(Strict, ABC):
     type: str
 
     @classmethod
-    def fuse(cls, checks: Sequence[Self]) -> Scanner:
-        """One scanner for many checks of this kind; a hit's number is the check's place in `checks`."""
+    def family(cls) -> CheckClass:
+        """The class whose `fuse` takes checks of this kind: kinds of one family share a scanner."""
+        return cls
+
+    @classmethod
+    def fuse(cls, checks: Sequence[Any]) -> Scanner:
+        """One scanner for many checks of this family; a hit's number is the check's place in `checks`."""
         return _EachInTurn(checks)
 
     @abstractmethod
     def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
         """The spans found in `view`, and the hold, under the scanner's law."""
+
+    def wake(self, position: int) -> int:
+        """The position that the whole text must reach before another look can tell anything new."""
+        return position + 1
 
 
 class _EachInTurn:
@@ -49,9 +60,17 @@ class _EachInTurn:
 
     def scan(self, view: View, active: Active) -> Scan:
         hits: list[Hit] = []
-        hold = len(view.text)
-        for index in sorted(active):
-            spans, held = self._checks[index].look(view)
-            hits += [Hit(index, start, end) for start, end in spans]
-            hold = min(hold, held)
-        return Scan(hits, hold)
+        alive: list[tuple[int, int]] = []
+        end = len(view.text)
+        wake = NEVER
+        for number, check in enumerate(self._checks):
+            if number not in active:
+                continue
+            spans, held = check.look(view)
+            if spans:
+                hits += [Hit(number, *span) for span in spans]
+            if held < end:
+                alive.append((number, held))
+            if not view.final:
+                wake = min(wake, check.wake(view.base + end))
+        return Scan(hits, end, alive, wake)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 # Characters whose plain form is their lower case, one to one: the fast road for nearly all text.
 _PLAIN = re.compile(
-    "[^\x00-\x7f\u00bf-\u00de\u00e0-\u0130\u0400-\u0481\u048a-\u04ff\u2010-\u2027\u3001-\u303f\u3041-\u3096\u30a1-\u30fe"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3，。！？：；（）]|[\u0130\u0132-\u0133\u013f-\u0140]"
+    "[^\x00-\x7f\u00bf-\u00de\u00e0-\u012f\u0134-\u013e\u0141-\u0148\u0400-\u0481\u048a-\u04ff\u2012-\u2016\u2018-\u2023\u3001-\u303f"
+    "\u3041-\u3096\u30a1-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3，。！？：；（）]"
 )
 _INVISIBLE = {
     "Cf",

@@ -1,12 +1,19 @@
-"""Many patterns in one pass: which match, where, and which could still match if more text came (RE2 sets)."""
+"""Many patterns in one pass: which match, where, and which could still match if more text came (RE2 sets).
+
+Checks that look for patterns are of one family: all of them, of whatever kind, are found in the same pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import re2
 
+from gateway.checks import Active, Check, CheckClass, Scanner
 from gateway.checks._pattern import Pattern
+from gateway.types import Hit, Scan, View
 
 MEMORY = 64 << 20  # bytes that one set of automata may use; RE2 drops and rebuilds states beyond it
 
@@ -58,6 +65,86 @@ class Matcher:
         alive = self._alive[number]
         match = alive.search(text, begin) if alive else None
         return match.start() if match else len(text)
+
+
+class Needle(NamedTuple):
+    """A pattern, and how many characters of a match are the real thing (0: none of it)."""
+
+    pattern: Pattern
+    valid: Callable[[str], int] = len
+
+
+class PatternCheck(Check):
+    """A check that looks for patterns."""
+
+    @abstractmethod
+    def needles(self) -> Sequence[Needle]:
+        """What it looks for."""
+
+    @classmethod
+    def family(cls) -> CheckClass:
+        return PatternCheck
+
+    @classmethod
+    def fuse(cls, checks: Sequence[PatternCheck]) -> Scanner:
+        return PatternScanner([check.needles() for check in checks])
+
+    def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
+        scan = self.fuse([self]).scan(view, frozenset({0}))
+        return [(hit.start, hit.end) for hit in scan.hits], scan.hold
+
+
+class PatternScanner:
+    """All patterns of a rule set in one pass; spans are asked for only where something was seen."""
+
+    def __init__(self, wanted: Sequence[Sequence[Needle]]) -> None:
+        self._needles = list(dict.fromkeys(needle for needles in wanted for needle in needles))
+        self._matcher = Matcher([needle.pattern for needle in self._needles])
+        self._owners = [
+            frozenset(n for n, needles in enumerate(wanted) if needle in needles) for needle in self._needles
+        ]
+
+    def scan(self, view: View, active: Active) -> Scan:
+        text, begin = view.text, view.begin
+        matching, alive = self._matcher.suspects(text[begin - 1 :] if begin > 1 else text)
+        if not matching and not alive:
+            return Scan((), len(text))
+        hits = [
+            Hit(owner, *span)
+            for number in matching
+            if (owners := self._owners[number] & active)
+            for span in self._spans(number, text, begin)
+            for owner in sorted(owners)
+        ]
+        waiting = [] if view.final else list(self._waiting(alive, text, begin, active))
+        return Scan(hits, len(text), waiting)
+
+    def _spans(self, number: int, text: str, begin: int) -> Iterator[tuple[int, int]]:
+        """The matches that hold, from left to right; behind one that does not, the search goes on a character later."""
+        valid = self._needles[number].valid
+        if valid is len:
+            yield from self._matcher.spans(number, text, begin)
+            return
+        while span := next(self._matcher.spans(number, text, begin), None):
+            length = valid(text[slice(*span)])
+            if length:
+                yield span[0], span[0] + length
+            begin = span[0] + (length or 1)
+
+    def _waiting(self, alive: list[int], text: str, begin: int, active: Active) -> Iterator[tuple[int, int]]:
+        for number in alive:
+            owners = self._owners[number] & active
+            if owners and (start := self._matcher.tail(number, text, begin)) < len(text):
+                yield from ((owner, start) for owner in owners)
+
+
+def sniffer(expression: str) -> Callable[[str], bool]:
+    """Whether a text holds a match of an RE2 expression, as fast as that can be told."""
+    seen = re2.Set.SearchSet()
+    seen.Add(expression)
+    seen.Compile()
+    match = seen._set.Match
+    return lambda text: bool(match(text.encode()))
 
 
 def _compile(pattern: Pattern, expression: str, options: re2.Options) -> re2._Regexp:

@@ -170,7 +170,8 @@ def _one(node: Node) -> str:
     if code is op.SUBPATTERN:
         return f"(?{value[0]}:{_emit(value[1])})"
     if code is op.MAX_REPEAT:
-        return _repeat(_emit(value[2]), value[0], value[1]) + value[3]
+        low, high, inner, lazy = value
+        return f"{_repeat(_emit(inner), low, high)}{lazy}"
     return str(value)  # ANY and AT were written when they were read
 
 

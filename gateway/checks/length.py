@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from gateway.checks import Check
-from gateway.types import View
+from gateway.types import NEVER, View
 
 
 class Plug(Check):
@@ -31,3 +31,6 @@ class Plug(Check):
         if self.min_chars is not None and view.final and view.base + end < self.min_chars:
             spans.append((end, end))
         return spans, end
+
+    def wake(self, position: int) -> int:
+        return self.max_chars + 1 if self.max_chars is not None and position <= self.max_chars else NEVER

@@ -1,6 +1,6 @@
 """`type: repeat`: a model caught in a loop, saying the same thing again and again.
 
-The text is looked at every 32 characters, at fixed places of the whole text, so the verdict does not depend on how
+The text is looked at every 256 characters, at fixed places of the whole text, so the verdict does not depend on how
 the stream was cut. The finding begins where the loop was noticed: what was said before may already have left.
 """
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from gateway.checks import Check
 from gateway.types import View
 
-STEP = 32
+STEP = 256
 SUFFIX = 16
 REACH = 2048  # characters looked back; a window keeps at least as many
 
@@ -27,18 +27,20 @@ class Plug(Check):
 
     def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
         text, end = view.text, len(view.text)
-        first = view.base + view.begin + -(view.base + view.begin) % STEP
-        for place in range(max(first, STEP), view.base + end + 1, STEP):
-            if self._loops(text, place - view.base):
-                return [(place - view.base, place - view.base)], end
+        begun = view.base + view.begin
+        for place in range((begun + -begun % STEP or STEP) - view.base, end + 1, STEP):
+            if self._loops(text, place):
+                return [(place, place)], end
         return [], end
 
+    def wake(self, position: int) -> int:
+        return position + STEP - position % STEP
+
     def _loops(self, text: str, end: int) -> bool:
-        low = max(end - REACH, 0)
-        suffix = text[end - SUFFIX : end]
-        before = text.rfind(suffix, low, end - 1)
+        low = max(end - SUFFIX - REACH // self.times, 0)
+        before = text.rfind(text[end - SUFFIX : end], low, end - 1)
         if before < 0:
             return False
         period = end - SUFFIX - before
         need = max(self.times * period, self.min_chars)
-        return end - need >= low and text[end - need : end - period] == text[end - need + period : end]
+        return end >= need and text[end - need : end - period] == text[end - need + period : end]

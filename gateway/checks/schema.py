@@ -12,7 +12,7 @@ import jsonschema
 from pydantic import Field, ValidationInfo, model_validator
 
 from gateway.checks import Check
-from gateway.types import View
+from gateway.types import NEVER, View
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n\s*```\s*\Z", re.DOTALL)
 
@@ -48,6 +48,9 @@ class Plug(Check):
         fenced = _FENCE.match(view.text) if self.allow_fence else None
         fits = self._fits(fenced[1] if fenced else view.text)
         return [] if fits else [(0, len(view.text))], len(view.text)
+
+    def wake(self, position: int) -> int:
+        return NEVER
 
     def _fits(self, text: str) -> bool:
         try:

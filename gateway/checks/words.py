@@ -20,6 +20,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from gateway.checks import Active, Check, Scanner
 from gateway.checks._fold import fold
+from gateway.checks._matcher import sniffer
 from gateway.types import Hit, Scan, View
 
 _LATIN = "0-9a-z\u00df-\u024f"
@@ -29,9 +30,7 @@ _latin = re.compile(f"[{_LATIN}]").match
 _ALONE = f"(?<![{_LATIN}])[{_LATIN}](?![{_LATIN}])"
 _SPELLED = re.compile(f"[{_HAN}](?:{_GAP}{{0,2}}[{_HAN}])+|{_ALONE}(?:{_GAP}{{1,2}}{_ALONE})+")
 _SPELLED_TAIL = re.compile(f"(?:[{_HAN}]{_GAP}{{0,2}}|{_ALONE}{_GAP}{{0,2}})+\\Z")
-_HINT = re.compile(
-    f"[{_HAN}]{_GAP}{{1,2}}[{_HAN}]|(?<![{_LATIN}])[{_LATIN}]{_GAP}{{1,2}}[{_LATIN}](?![{_LATIN}])"
-).search
+_hint = sniffer(f"[{_HAN}]{_GAP}{{1,2}}[{_HAN}]|(?:^|[^{_LATIN}])[{_LATIN}]{_GAP}{{1,2}}[{_LATIN}](?:[^{_LATIN}]|$)")
 CONTEXT = 16  # characters before the open part: more than one, since invisible ones do not count
 _SOLID = re.compile("[^ \\t.*_\\-·|/+~^#]")
 
@@ -61,8 +60,8 @@ class Plug(Check):
         return WordScanner([check.folded for check in checks])
 
     def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
-        hits, hold = self.fuse([self]).scan(view, frozenset({0}))
-        return [(hit.start, hit.end) for hit in hits], hold
+        scan = self.fuse([self]).scan(view, frozenset({0}))
+        return [(hit.start, hit.end) for hit in scan.hits], scan.hold
 
 
 def _read(path: Path) -> list[str]:
@@ -84,9 +83,7 @@ class WordScanner:
         self._words = list(owners)
         self._owners = list(owners.values())
         self._bare = [bool(_latin(word[0])) + 2 * bool(_latin(word[-1])) for word in self._words]
-        self._automaton = ahocorasick_rs.AhoCorasick(
-            self._words, implementation=ahocorasick_rs.Implementation.ContiguousNFA
-        )
+        self._automaton = ahocorasick_rs.AhoCorasick(self._words)
         self._begun = _begun(owners)
         self._longest = max(map(len, self._words))
         self._last = {prefix[-1] for prefix in self._begun}
@@ -97,15 +94,19 @@ class WordScanner:
         text, origin = fold(view.text[context:])
         mask = self._mask(active)
         spans = set(self._whole(text, mask))
-        spelled = bool(_HINT(text))
+        spelled = _hint(text)
         if spelled:
             spans.update(self._spelled(text, mask))
+        end = len(view.text)
         hits = [Hit(i, origin[s] + context, origin[e - 1] + 1 + context) for i, s, e in spans]
         hits = [hit for hit in hits if hit.start >= view.begin]
         if view.final:
-            return Scan(hits, len(view.text))
+            return Scan(hits, end)
         held = min(self._tail(text, mask), self._spelled_tail(text, mask))
-        return Scan(hits, max(origin[held] + context, view.begin) if held < len(text) else len(view.text))
+        if held == len(text):
+            return Scan(hits, end)
+        start = max(origin[held] + context, view.begin)
+        return Scan(hits, end, [(number, start) for number in active])
 
     def _whole(self, text: str, mask: int) -> Iterator[tuple[int, int, int]]:
         """Words as they are written."""

@@ -14,13 +14,6 @@ from gateway.errors import Fault
 from gateway.types import Exchange, Finding, Piece, Text, Usage
 
 
-class Event(NamedTuple):
-    """One message of the upstream: the bytes it came as and what they say."""
-
-    raw: bytes
-    data: dict[str, Any]
-
-
 class Asked(NamedTuple):
     """What a request body says that the road must know."""
 
@@ -29,6 +22,15 @@ class Asked(NamedTuple):
     stream: bool
     choices: int
     wants_usage: bool
+
+
+class Reading(NamedTuple):
+    """What an event says: its texts in order, the choices that end with it and why, and what else matters."""
+
+    pieces: Sequence[Piece]
+    ends: Mapping[int, str]
+    usage: Usage | None = None
+    failed: bool = False  # it is the upstream's own report of an error
 
 
 class Surface(ABC):
@@ -46,16 +48,8 @@ class Surface(ABC):
         """The body that goes upstream: fields that only the gateway may set are removed, usage is asked for."""
 
     @abstractmethod
-    def pieces(self, data: Mapping[str, Any]) -> list[Piece]:
-        """The texts of a stream event, or of a whole answer, in order."""
-
-    @abstractmethod
-    def finished(self, data: Mapping[str, Any]) -> dict[int, str]:
-        """The choices that end with this event, and why."""
-
-    @abstractmethod
-    def usage(self, data: Mapping[str, Any]) -> Usage | None:
-        """The token counts that an event carries."""
+    def read(self, data: Mapping[str, Any]) -> Reading:
+        """Understand a stream event or a whole answer; UpstreamFault if it is neither."""
 
     @abstractmethod
     def without_usage(self, data: dict[str, Any]) -> dict[str, Any] | None:
@@ -70,10 +64,6 @@ class Surface(ABC):
         explain: bool = False,
     ) -> bool:
         """Put other texts into an event, end the halted `choices` (None: take them out). False if nothing is left."""
-
-    @abstractmethod
-    def failed(self, data: Mapping[str, Any]) -> bool:
-        """Whether an event is the upstream's own report of an error."""
 
     @abstractmethod
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from gateway import leaves
 from gateway.errors import BadRequest, Fault, UpstreamFault
-from gateway.surfaces import Surface
+from gateway.surfaces import Reading, Surface
 from gateway.types import Exchange, Finding, Piece, Usage
 
 # Keys under which no text stands that a reader sees: names of things, and media that are never opened here.
@@ -72,28 +72,24 @@ class OpenAISurface(Surface):
             sent["stream_options"] = {**(body.get("stream_options") or {}), "include_usage": True}
         return sent
 
-    def pieces(self, data: Mapping[str, Any]) -> list[Piece]:
-        found: list[Piece] = []
+    def read(self, data: Mapping[str, Any]) -> Reading:
+        pieces: list[Piece] = []
+        ends: dict[int, str] = {}
         for choice in _choices(data):
             index = choice.get("index", 0)
             for holder in self.holders(choice):
                 for name, value in holder.items():
+                    if not value or name in self.skip:
+                        continue
                     if value.__class__ is str:
-                        if value and name not in self.skip:
-                            found.append(Piece(index, name, value))
-                    elif value:
-                        found += [Piece(index, channel, text) for _, channel, text in self._deep(name, value)]
-        return found
-
-    def finished(self, data: Mapping[str, Any]) -> dict[int, str]:
-        return {c.get("index", 0): str(c["finish_reason"]) for c in _choices(data) if c.get("finish_reason")}
-
-    def usage(self, data: Mapping[str, Any]) -> Usage | None:
+                        pieces.append(Piece(index, name, value))
+                    elif value is not True:
+                        pieces += [Piece(index, channel, text) for _, channel, text in self._deep(name, value)]
+            reason = choice.get("finish_reason")
+            if reason:
+                ends[index] = str(reason)
         usage = data.get("usage")
-        if not isinstance(usage, dict):
-            return None
-        counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-        return Usage(*(count if isinstance(count, int) and count >= 0 else 0 for count in counts))
+        return Reading(pieces, ends, _usage(usage) if usage else None, "error" in data and "choices" not in data)
 
     def without_usage(self, data: dict[str, Any]) -> dict[str, Any] | None:
         if not data.get("choices"):
@@ -140,10 +136,10 @@ class OpenAISurface(Surface):
         """The texts inside a field that is no text itself: path, channel, text."""
         if name in self.skip:
             return []
-        return [(path, _channel(name, value, path), text) for path, text in leaves.texts(value, NOT_TEXT)]
-
-    def failed(self, data: Mapping[str, Any]) -> bool:
-        return "error" in data and "choices" not in data
+        try:
+            return [(path, _channel(name, value, path), text) for path, text in leaves.texts(value, NOT_TEXT)]
+        except RecursionError as fault:
+            raise UpstreamFault(f"the upstream's answer is {fault}", kind="garbage") from fault
 
     def error(self, fault: Fault) -> dict[str, Any]:
         body = {"message": fault.message, "type": fault.type, "param": fault.param, "code": fault.code}
@@ -159,11 +155,21 @@ class OpenAISurface(Surface):
         }
 
 
-def _choices(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for choice in data.get("choices") or ():
-        if not isinstance(choice, dict) or not isinstance(choice.get("index", 0), int):
+def _choices(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    choices = data.get("choices") or []
+    if choices.__class__ is not list:
+        raise UpstreamFault("the upstream sent choices that are no list", kind="garbage")
+    for choice in choices:
+        if choice.__class__ is not dict or choice.get("index", 0).__class__ is not int:
             raise UpstreamFault("the upstream sent a choice that is none", kind="garbage")
-        yield choice
+    return choices
+
+
+def _usage(usage: Any) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+    return Usage(*(count if isinstance(count, int) and count >= 0 else 0 for count in counts))
 
 
 def _channel(name: str, value: Any, path: leaves.Path) -> str:

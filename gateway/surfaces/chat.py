@@ -11,6 +11,7 @@ from gateway.surfaces import Asked
 from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
 from gateway.types import Exchange, Text
 
+LONGEST_ROLE = 64
 _BESIDE = ("tools", "functions", "documents", "prediction", "chat_template", "chat_template_kwargs")
 
 
@@ -40,7 +41,10 @@ class Plug(OpenAISurface):
         )
 
     def holders(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
-        return [held for name in ("delta", "message") if isinstance(held := choice.get(name), dict)]
+        delta, message = choice.get("delta"), choice.get("message")
+        if delta.__class__ is dict and message is None:
+            return [delta]
+        return [held for held in (delta, message) if isinstance(held, dict)]
 
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         said = {"role": "assistant", "content": message}
@@ -67,6 +71,8 @@ def _message(index: int, message: Any) -> Iterator[Text]:
     if not isinstance(message, dict):
         raise BadRequest("each message must be an object with `role` and `content`", param=f"messages[{index}]")
     role = field(message, "role", str, "user")
+    if len(role) > LONGEST_ROLE:
+        raise BadRequest(f"`role` is longer than {LONGEST_ROLE} characters", param=f"messages[{index}].role")
     content = message.get("content")
     if content is not None and not isinstance(content, str | list):
         raise BadRequest("`content` must be a text or a list of parts", param=f"messages[{index}].content")

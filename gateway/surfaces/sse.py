@@ -48,7 +48,13 @@ class Decoder:
         self._rest = rest + held
         if len(self._rest) > LONGEST_EVENT:
             raise UpstreamFault("the upstream sent an event without end", kind="framing")
-        return [event for block in blocks if (event := _frame(block))]
+        frames = []
+        for block in blocks:
+            if block.startswith(b"data: ") and b"\n" not in block:
+                frames.append(Frame(block + b"\n\n", block[6:]))
+            elif event := _assembled(block):
+                frames.append(event)
+        return frames
 
     def flush(self) -> list[Frame]:
         """The upstream closed: an event that lacks only its blank line counts."""
@@ -63,9 +69,8 @@ class Decoder:
         return buffer.removeprefix(b"\xef\xbb\xbf")
 
 
-def _frame(block: bytes) -> Frame | None:
-    if block.startswith(b"data: ") and b"\n" not in block:
-        return Frame(block + b"\n\n", block[6:])
+def _assembled(block: bytes) -> Frame | None:
+    """An event of several lines, or of lines that are no data; None if it holds no data at all."""
     data = b"\n".join(
         line[5:].removeprefix(b" ") if line != b"data" else b""
         for line in block.split(b"\n")

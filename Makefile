@@ -1,0 +1,56 @@
+# ReTrace Gateway. `make` alone lists what there is; every target sets up what it needs and may be run again at any time.
+# Only python3 (3.11 or newer) has to be there. What is installed lies in your cache folder, shared by all clones.
+
+PYTHON ?= python3
+VENV := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help up down test test-fast check fix bench lock schema setup setup-all
+
+help:  ## list the targets
+	@echo
+	@echo "  ReTrace Gateway"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "    make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  New here? make up, and follow what it prints. Working on the code? make test-fast and make check."
+	@echo "  Settings: RETRACE_PORT, RETRACE_ENGINE_PORT, RETRACE_MODEL (id or folder), RETRACE_ENGINE_URL (your vLLM)."
+	@echo
+
+up:  ## set up, start a small real model and the gateway in front of it, show two requests
+	@$(PYTHON) -m deploy.setup.up
+
+down:  ## stop what make up started
+	@$(PYTHON) -m deploy.setup.down
+
+test: setup-all  ## all tests, the ones against a real engine included
+	$(VENV) -m pytest $(ARGS)
+
+test-fast: setup  ## the tests that need no engine
+	$(VENV) -m pytest -m "not engine" $(ARGS)
+
+check: setup  ## lint, formatting, types
+	$(VENV) -m ruff check .
+	$(VENV) -m ruff format --check .
+	$(VENV) -m mypy
+
+fix: setup  ## mend what lint and formatting can mend by themselves
+	$(VENV) -m ruff check --fix .
+	$(VENV) -m ruff format .
+
+bench: setup-all  ## measure what the gateway adds to a request
+	$(VENV) -m tests.bench.overhead $(ARGS)
+
+schema: setup  ## write the JSON Schema of the rule files for editors
+	$(VENV) -m gateway.cli schema --write
+
+lock:  ## fit the lock files to pyproject.toml and deploy/vllm/requirements.in (ARGS=--upgrade: newest versions)
+	@$(PYTHON) -m deploy.setup.lock $(ARGS)
+
+# The environments and the model, without starting anything.
+setup:
+	@$(PYTHON) -m deploy.setup.env gateway
+
+setup-all:
+	@$(PYTHON) -m deploy.setup.env gateway engine
+	@$(PYTHON) -m deploy.vllm.model

@@ -1,0 +1,18 @@
+"""`make down`: stop what `make up` of this clone left running, by process id, and nothing else."""
+
+from deploy.setup import engine, gateway, process
+from deploy.setup.say import run, tell
+
+
+def main() -> None:
+    """Gateway first, so that nobody is answered with a connection error from behind."""
+    services = [s for s in map(process.find, (gateway.NAME, engine.NAME)) if s is not None]
+    if not services:
+        tell("  Nothing of this clone is running.")
+    for service in services:
+        seconds = process.stop(service)
+        tell(f"  ✓ {service.name}: stopped process {service.pid} ({seconds:.1f} s)")
+
+
+if __name__ == "__main__":
+    run(main)

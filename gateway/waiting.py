@@ -1,0 +1,108 @@
+"""What waits in a relay: channels of text, and the events whose time has not come."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from gateway.calls import CallWindow
+from gateway.judge import Lane
+from gateway.surfaces.sse import Frame
+from gateway.window import Window
+
+CARRY = 64  # characters of a channel that a resumed one is judged together with
+NO_ENDS: Mapping[int, str] = {}
+
+
+class Channel:
+    """One text of one choice: its window, and the parts that came since it was last judged."""
+
+    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "tail", "window")
+
+    def __init__(self, choice: int, name: str, lanes: Sequence[Lane]) -> None:
+        self.choice, self.name = choice, name
+        self.is_call = name.endswith("arguments")
+        self.window: Window | CallWindow = CallWindow(lanes) if self.is_call else Window(lanes)
+        self.parts: list[str] = []
+        self.end = 0
+        self.open = True
+        self.tail = ""
+
+    def judge(self, final: bool) -> None:
+        text = "".join(self.parts)
+        self.parts.clear()
+        if final:
+            self.open = False
+        self.tail = (self.tail + text)[-CARRY:]
+        self.window.feed(text, final)
+
+    def reopen(self, lanes: Sequence[Lane]) -> None:
+        """The text goes on after a pause: a new window that knows the last words of the old one."""
+        self.window = Window(lanes, self.tail)
+        self.end = len(self.tail)
+        self.open = True
+
+
+class Mark(NamedTuple):
+    """Where a piece of an event's text stands."""
+
+    channel: Channel
+    window: Window | CallWindow
+    start: int
+    end: int
+    text: str
+
+
+class Waiting(NamedTuple):
+    """An event whose time has not come, its texts, and the choices that end with it."""
+
+    frame: Frame
+    marks: Sequence[Mark]
+    ends: Mapping[int, str]
+
+    @property
+    def ready(self) -> bool:
+        return all(mark.end <= mark.window.frontier or mark.window.halted for mark in self.marks)
+
+    @property
+    def held(self) -> int:
+        return sum(mark.end - mark.start for mark in self.marks)
+
+
+class Run:
+    """Events in a row that each say one piece of the same text, and nothing else."""
+
+    __slots__ = ("_bounds", "_channel", "_frames", "_sent", "_texts", "_window")
+
+    def __init__(self, channel: Channel, frames: Sequence[Frame], texts: Sequence[str]) -> None:
+        self._channel, self._window, self._frames, self._texts = channel, channel.window, frames, texts
+        self._bounds = list(accumulate(map(len, texts), initial=channel.end))
+        self._sent = 0
+        channel.end = self._bounds[-1]
+        channel.parts += texts
+
+    @property
+    def held(self) -> int:
+        return self._bounds[-1] - self._bounds[self._sent]
+
+    def leaving(self) -> list[bytes] | None:
+        """The events whose text may leave now, as they came; None if one of them can't leave as it came."""
+        window = self._window
+        if window.halted:
+            return None
+        ready = bisect_right(self._bounds, window.frontier, self._sent) - 1
+        if ready <= self._sent:
+            return []
+        if window.touches(self._bounds[self._sent], self._bounds[ready]):
+            return None
+        leaving = [frame.raw for frame in self._frames[self._sent : ready]]
+        self._sent = ready
+        return leaving
+
+    def singly(self) -> Iterator[Waiting]:
+        """The events that have not left, each by itself; the last comes first."""
+        for n in reversed(range(self._sent, len(self._frames))):
+            mark = Mark(self._channel, self._window, self._bounds[n], self._bounds[n + 1], self._texts[n])
+            yield Waiting(self._frames[n], (mark,), NO_ENDS)
