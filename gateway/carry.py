@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from gateway.backends import Answer
 from gateway.errors import UpstreamFault
 from gateway.ledger import Trip
 from gateway.relay import Relay
 from gateway.surfaces import sse
+
+Write = Callable[[bytes], Awaitable[None]]
 
 LINGER = 0.1  # seconds that the end of the upstream's body may follow its last event
 
@@ -35,30 +37,29 @@ class _Reader:
         return frames
 
 
-async def stream(answer: Answer, relay: Relay, trip: Trip) -> AsyncIterator[bytes]:
-    """The answer as it may leave, and [DONE]. UpstreamFault if it does not come to its end."""
+async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None:
+    """Write the answer as it may leave, and [DONE]. UpstreamFault if it does not come to its end."""
     reader = _Reader()
     chunks = answer.chunks()
-    out = b""
+    out: list[bytes] = []
     async for chunk in chunks:
         with trip:
-            events = reader.feed(chunk)
-            out = b"".join(relay.feed(events, final=reader.ended))
+            out = relay.feed(reader.feed(chunk), reader.ended)
         if reader.ended or relay.done:
             break
         if out:
             trip.sent(relay.held)
-            yield out
-            out = b""
+            await write(b"".join(out))
+            out = []
     else:
-        out += b"".join(relay.feed(reader.flush(), final=True))
+        out += relay.feed(reader.flush(), True)
     if relay.failed or not (reader.ended or relay.complete):
-        yield out
+        await write(b"".join(out))
         if not relay.failed:
             raise UpstreamFault("the upstream ended its stream before its answer was complete", kind="broken_off")
         return
     trip.sent(relay.held)
-    yield out + sse.DONE_FRAME
+    await write(b"".join([*out, sse.DONE_FRAME]))
     if reader.ended and not relay.done:
         await _read_out(chunks)
 

@@ -27,22 +27,15 @@ class Group:
     scanner: Scanner
     on_broken: OnBroken
 
-    def scan(self, view: View, active: Active) -> tuple[Scan, list[Finding]]:
-        """What the scanner sees; if it fails, each rule is tried alone and the failing ones answer for themselves."""
-        try:
-            return self.scanner.scan(view, active), []
-        except Exception:  # whatever breaks in a check becomes a verdict
-            log.exception("a check failed; %d rules are tried one by one", len(active))
-            return self._one_by_one(view, active)
-
     def silent(self, view: View, active: Active) -> bool:
-        """Whether nothing is found in a whole text. A broken check is not silent; it is for `scan` to say more."""
+        """Whether nothing is found in a whole text. A broken check is not silent; a track will say more."""
         try:
             return not self.scanner.scan(view, active).hits
         except Exception:  # noqa: BLE001
             return False
 
-    def _one_by_one(self, view: View, active: Active) -> tuple[Scan, list[Finding]]:
+    def one_by_one(self, view: View, active: Active) -> tuple[Scan, list[Finding]]:
+        """What each rule sees when it is tried alone, after one of them has failed; those that fail answer for it."""
         hits: list[Hit] = []
         broken: list[Finding] = []
         alive: list[tuple[int, int]] = []
@@ -91,10 +84,11 @@ class Track:
     have a mark of their own, so that they never make text wait.
     """
 
-    __slots__ = ("_acted", "_lane", "_watched", "hold", "wake")
+    __slots__ = ("_acted", "_active", "_lane", "_scan", "_watched", "hold", "wake")
 
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
+        self._scan, self._active = lane.group.scanner.scan, lane.active
         self._acted = self._watched = 0  # what acting and watching rules have to say before these is said
         self.hold = NEVER
         self.wake = 0
@@ -106,7 +100,13 @@ class Track:
     def judge(self, text: str, base: int, final: bool) -> list[Finding]:
         """The findings that have become certain; nothing that may still come can change them."""
         begin = max(min(self._acted, self._watched) - base, 0)
-        scan, findings = self._lane.group.scan(View(text, begin, base, final), self._lane.active)
+        view = View(text, begin, base, final)
+        findings: list[Finding] = []
+        try:
+            scan = self._scan(view, self._active)
+        except Exception:  # whatever breaks in a check becomes a verdict
+            log.exception("a check failed; %d rules are tried one by one", len(self._active))
+            scan, findings = self._lane.group.one_by_one(view, self._active)
         self.wake = scan.wake
         if not scan.hits and not scan.alive:
             self._acted = self._watched = base + scan.end

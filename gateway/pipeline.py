@@ -10,33 +10,32 @@ book        metrics and log see the exchange and its draft   (ledger.py)
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
-from gateway import carry, headers, inlet, upstream
+from gateway import headers, inlet, upstream
 from gateway.backends import Answer, Call
 from gateway.config import House
 from gateway.errors import Fault, UpstreamFault
 from gateway.fleet import Fleet
+from gateway.flow import AnswerFlow, Errand, Flow, PatientFlow, WholeFlow
 from gateway.inlet import Canned
-from gateway.judge import Lane
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
-from gateway.relay import Relay, whole
-from gateway.rules import Place
+from gateway.relay import whole
 from gateway.surfaces import Surface, sse
-from gateway.types import Draft, Exchange, Principal, Side
+from gateway.types import Draft, Principal, Side
 
 log = logging.getLogger(__name__)
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+
+Opening = Coroutine[Any, Any, Answer]
 
 
 class Inbound(NamedTuple):
@@ -54,20 +53,7 @@ class Reply(NamedTuple):
 
     status: int
     headers: Mapping[str, str]
-    body: bytes | AsyncIterator[bytes]
-
-
-class _Errand(NamedTuple):
-    """One exchange under way, with all that its stages share."""
-
-    house: House
-    surface: Surface
-    exchange: Exchange
-    trip: Trip
-
-    def lanes(self, role: str) -> Sequence[Lane]:
-        exchange, who = self.exchange, self.exchange.principal
-        return self.house.judge.lanes(Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, role))
+    body: bytes | Flow
 
 
 class Pipeline:
@@ -108,7 +94,7 @@ class Pipeline:
             trip.surface = surface.name
             exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
             trip.exchange = exchange
-            errand = _Errand(house, surface, exchange, trip)
+            errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
                 judged = inlet.judge(house, exchange, body, trip.draft)
             finally:
@@ -117,18 +103,17 @@ class Pipeline:
             return _canned(errand, judged.message)
         return await self._forward(errand, inbound, surface.upstream_body(exchange, judged))
 
-    async def _forward(self, errand: _Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
+    async def _forward(self, errand: Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
         exchange, limits = errand.exchange, errand.house.file.limits
         sent = headers.upstream(inbound.headers, exchange.id)
         opening = self._upstream.open(inbound.path, sent, exchange, body)
         if exchange.stream and limits.keep_alive_seconds:
-            patient = self._patient(errand, opening, limits.keep_alive_seconds)
+            patient = PatientFlow(errand, opening, limits.keep_alive_seconds)
             return Reply(200, _head(errand, EVENTS, {}, sent), patient)
         answer = await opening
         if exchange.stream and answer.headers.get("content-type", "").startswith(EVENTS):
-            pieces = self._stream(errand, answer)
-            await anext(pieces)  # begun, so that closing it closes the answer, whatever happens before its first piece
-            return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), pieces)
+            flow = AnswerFlow(errand, answer)
+            return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), flow)
         try:
             raw = await answer.read(limits.answer_bytes)
         finally:
@@ -137,60 +122,13 @@ class Pipeline:
             out = self._whole(errand, answer.status, raw)
         return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
 
-    def _whole(self, errand: _Errand, status: int, raw: bytes) -> bytes:
+    def _whole(self, errand: Errand, status: int, raw: bytes) -> bytes:
         if status >= 400:
             return upstream.error_body(errand.surface, status, raw)
-        seen = len(errand.trip.draft.findings)
+        since = len(errand.trip.draft.findings)
         out = whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
-        self._metrics.observe_findings(Side.OUTPUT, errand.trip.draft.findings[seen:])
+        errand.seen(since)
         return out
-
-    async def _stream(self, errand: _Errand, answer: Answer) -> AsyncIterator[bytes]:
-        """The answer as it may leave. Ends with [DONE], or with an error event and without it."""
-        draft = errand.trip.draft
-        seen = len(draft.findings)
-        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes)
-        try:
-            yield b""
-            async with aclosing(carry.stream(answer, relay, errand.trip)) as pieces:  # type: ignore[type-var]
-                async for piece in pieces:
-                    yield piece
-        except UpstreamFault as fault:
-            self._upstream.count(errand.exchange.model, fault)
-            log.warning("%s: %s", errand.exchange.id, fault.message)
-            yield b"".join([*relay.feed([], final=True), _told(errand, fault)])
-        finally:
-            answer.close()
-            self._metrics.observe_findings(Side.OUTPUT, draft.findings[seen:])
-
-    async def _patient(self, errand: _Errand, opening: Any, patience: float) -> AsyncIterator[bytes]:
-        """A stream that says it is alive while it waits for the upstream's first piece."""
-        task: asyncio.Task[Answer] = asyncio.create_task(opening)
-        try:
-            while not task.done():
-                await asyncio.wait({task}, timeout=patience)
-                if not task.done():
-                    yield sse.KEEP_ALIVE
-            async with aclosing(self._opened(errand, task.result())) as pieces:  # type: ignore[type-var]
-                async for piece in pieces:
-                    yield piece
-        except Fault as fault:
-            if isinstance(fault, UpstreamFault):
-                self._upstream.count(errand.exchange.model, fault)
-            yield _told(errand, fault)
-        finally:
-            if not task.cancel() and not task.cancelled() and not task.exception():
-                task.result().close()
-
-    async def _opened(self, errand: _Errand, answer: Answer) -> AsyncIterator[bytes]:
-        """What an answer says inside a stream that is open already."""
-        if answer.status >= 400:
-            raw = await answer.read(errand.house.file.limits.answer_bytes)
-            yield sse.frame(upstream.error_body(errand.surface, answer.status, raw))
-            return
-        async with aclosing(self._stream(errand, answer)) as pieces:  # type: ignore[type-var]
-            async for piece in pieces:
-                yield piece
 
     async def _pass_through(self, house: House, inbound: Inbound, trip: Trip) -> Reply:
         """A path that generates nothing, as it is. Everything else is refused: no guard understands it."""
@@ -210,23 +148,15 @@ class Pipeline:
         return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
 
 
-def _canned(errand: _Errand, message: str) -> Reply:
+def _canned(errand: Errand, message: str) -> Reply:
     """The message as a whole answer, or as a stream of one."""
     answers = [orjson.dumps(data) for data in errand.surface.canned(errand.exchange, message)]
     if not errand.exchange.stream:
         return Reply(200, _head(errand, JSON, {}, {}), answers[0])
-    return Reply(200, _head(errand, EVENTS, {}, {}), _one(b"".join([*map(sse.frame, answers), sse.DONE_FRAME])))
+    return Reply(200, _head(errand, EVENTS, {}, {}), WholeFlow(b"".join([*map(sse.frame, answers), sse.DONE_FRAME])))
 
 
-async def _one(piece: bytes) -> AsyncIterator[bytes]:
-    yield piece
-
-
-def _told(errand: _Errand, fault: Fault) -> bytes:
-    return sse.frame(orjson.dumps(errand.surface.error(fault)))
-
-
-def _head(errand: _Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
+def _head(errand: Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
     return {
         **headers.downstream(theirs, sent, errand.exchange.id),
         **_verdict(errand.trip.draft),

@@ -52,13 +52,17 @@ class Relay:
         self._queue: deque[Waiting | Run] = deque()
         self._stencils: list[Stencil] = []
         self._ended: set[int] = set()  # halted choices whose end the client has seen
-        self.held = 0  # characters that wait
         self.failed = False  # the upstream itself reported an error
 
     @property
     def done(self) -> bool:
         draft = self._draft
         return bool(draft.halted) and len(draft.halted.keys() | draft.finish.keys()) >= self._exchange.choices
+
+    @property
+    def held(self) -> int:
+        """Characters that wait."""
+        return sum(channel.end - channel.window.frontier for channel in self._channels.values())
 
     @property
     def complete(self) -> bool:
@@ -157,7 +161,6 @@ class Relay:
     def _drain(self) -> list[bytes]:
         out: list[bytes] = []
         queue = self._queue
-        self.held = 0
         while queue:
             first = queue[0]
             if isinstance(first, Run):
@@ -167,7 +170,7 @@ class Relay:
                     queue.extendleft(first.singly())
                     continue
                 out += leaving
-                if first.held:
+                if not first.over:
                     break
             elif first.ready:
                 sent = self._send(first)
@@ -175,9 +178,6 @@ class Relay:
             else:
                 break
             queue.popleft()
-        else:
-            return out
-        self.held = sum(waiting.held for waiting in queue)
         return out
 
     def _send(self, waiting: Waiting) -> bytes | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator
 from time import perf_counter
 
 import orjson
@@ -15,6 +14,7 @@ from gateway import headers
 from gateway.config import House, Limits, Source
 from gateway.errors import BadRequest, BodyTimeout, Fault, TooLarge, Unauthorized
 from gateway.fleet import Fleet
+from gateway.flow import Flow
 from gateway.ledger import Trip, book
 from gateway.metrics import CONTENT_TYPE, Metrics
 from gateway.pipeline import JSON, Inbound, Pipeline, Reply
@@ -163,16 +163,13 @@ def _too_large(limits: Limits) -> TooLarge:
     return TooLarge(f"the body is larger than {limits.body_bytes} bytes (`limits.body_bytes`)")
 
 
-async def _stream(request: web.BaseRequest, reply: Reply, pieces: AsyncIterator[bytes]) -> web.StreamResponse:
-    response = web.StreamResponse(
-        status=reply.status, headers={**reply.headers, "cache-control": "no-cache", "x-accel-buffering": "no"}
-    )
+async def _stream(request: web.BaseRequest, reply: Reply, flow: Flow) -> web.StreamResponse:
+    headers = {**reply.headers, "cache-control": "no-cache", "x-accel-buffering": "no"}
+    response = web.StreamResponse(status=reply.status, headers=headers)
     try:
         await response.prepare(request)
-        async for piece in pieces:
-            if piece:
-                await response.write(piece)
+        await flow.run(response.write)
         await response.write_eof()
     finally:
-        await pieces.aclose()  # type: ignore[attr-defined]
+        flow.close()
     return response

@@ -66,10 +66,6 @@ class Waiting(NamedTuple):
     def ready(self) -> bool:
         return all(mark.end <= mark.window.frontier or mark.window.halted for mark in self.marks)
 
-    @property
-    def held(self) -> int:
-        return sum(mark.end - mark.start for mark in self.marks)
-
 
 class Run:
     """Events in a row that each say one piece of the same text, and nothing else."""
@@ -84,8 +80,8 @@ class Run:
         channel.parts += texts
 
     @property
-    def held(self) -> int:
-        return self._bounds[-1] - self._bounds[self._sent]
+    def over(self) -> bool:
+        return self._sent == len(self._frames)
 
     def leaving(self) -> list[bytes] | None:
         """The events whose text may leave now, as they came; None if one of them can't leave as it came."""

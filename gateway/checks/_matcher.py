@@ -40,18 +40,20 @@ class Matcher:
             raise ValueError(
                 f"{self._count} patterns together need over {MEMORY >> 20} MiB; use fewer or smaller"
             ) from fault
+        self._seen = self._set._set.Match
+        self._nothing = [self._sentinel]
 
-    def suspects(self, text: str) -> tuple[list[int], list[int]]:
+    def suspects(self, text: str) -> tuple[Sequence[int], Sequence[int]]:
         """The numbers of the patterns that match somewhere, and of those that a longer text might match.
 
         RE2 answers "nothing" when it runs out of memory. A silent pass must not be: the last pattern of the set
         always matches, and its absence is an error.
         """
-        seen: list[int] = self._set._set.Match(text.encode())
+        seen: list[int] = self._seen(text.encode())
+        if seen == self._nothing:
+            return (), ()
         if self._sentinel not in seen:
             raise MemoryError("the rule set ran out of its memory while matching")
-        if len(seen) == 1:
-            return [], []
         count = self._count
         return [n for n in seen if n < count], [n - count for n in seen if count <= n < self._sentinel]
 
@@ -131,7 +133,7 @@ class PatternScanner:
                 yield span[0], span[0] + length
             begin = span[0] + (length or 1)
 
-    def _waiting(self, alive: list[int], text: str, begin: int, active: Active) -> Iterator[tuple[int, int]]:
+    def _waiting(self, alive: Sequence[int], text: str, begin: int, active: Active) -> Iterator[tuple[int, int]]:
         for number in alive:
             owners = self._owners[number] & active
             if owners and (start := self._matcher.tail(number, text, begin)) < len(text):

@@ -1,0 +1,132 @@
+"""Bodies that come piece by piece, and what the stages of one exchange share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from gateway import carry, upstream
+from gateway.backends import Answer
+from gateway.carry import Write
+from gateway.config import House
+from gateway.errors import Fault, UpstreamFault
+from gateway.judge import Lane
+from gateway.ledger import Trip
+from gateway.metrics import Metrics
+from gateway.relay import Relay
+from gateway.rules import Place
+from gateway.surfaces import Surface, sse
+from gateway.types import Exchange, Side
+from gateway.upstream import Upstream
+
+log = logging.getLogger(__name__)
+
+Opening = Coroutine[Any, Any, Answer]
+
+
+class Errand(NamedTuple):
+    """One exchange under way."""
+
+    house: House
+    surface: Surface
+    exchange: Exchange
+    trip: Trip
+    metrics: Metrics
+    upstream: Upstream
+
+    def lanes(self, role: str) -> Sequence[Lane]:
+        """The output rules for what `role` says."""
+        exchange, who = self.exchange, self.exchange.principal
+        return self.house.judge.lanes(Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, role))
+
+    def seen(self, since: int) -> None:
+        """Count what output rules have found since there were that many findings."""
+        self.metrics.observe_findings(Side.OUTPUT, self.trip.draft.findings[since:])
+
+    def tell(self, fault: Fault) -> bytes:
+        """A fault as an event of the stream, counted if it is the upstream's."""
+        if isinstance(fault, UpstreamFault):
+            self.upstream.count(self.exchange.model, fault)
+        log.warning("%s: %s", self.exchange.id, fault.message)
+        return sse.frame(orjson.dumps(self.surface.error(fault)))
+
+
+class Flow(ABC):
+    """A body that comes piece by piece."""
+
+    @abstractmethod
+    async def run(self, write: Write) -> None:
+        """Write all of it, piece by piece."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what runs behind it; must be called, also if `run` never was."""
+
+
+class WholeFlow(Flow):
+    """A stream whose pieces are known."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    async def run(self, write: Write) -> None:
+        await write(self._body)
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+class AnswerFlow(Flow):
+    """The upstream's answer as it may leave. Ends with [DONE], or with an error event and without it."""
+
+    def __init__(self, errand: Errand, answer: Answer) -> None:
+        self._errand, self._answer = errand, answer
+
+    async def run(self, write: Write) -> None:
+        errand, draft = self._errand, self._errand.trip.draft
+        since = len(draft.findings)
+        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes)
+        try:
+            await carry.stream(self._answer, relay, errand.trip, write)
+        except UpstreamFault as fault:
+            await write(b"".join([*relay.feed([], final=True), errand.tell(fault)]))
+        finally:
+            errand.seen(since)
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+class PatientFlow(Flow):
+    """A stream that says it is alive while it waits for the upstream's first piece."""
+
+    def __init__(self, errand: Errand, opening: Opening, patience: float) -> None:
+        self._errand, self._patience = errand, patience
+        self._opening = asyncio.ensure_future(opening)
+
+    async def run(self, write: Write) -> None:
+        try:
+            while not self._opening.done():
+                await asyncio.wait({self._opening}, timeout=self._patience)
+                if not self._opening.done():
+                    await write(sse.KEEP_ALIVE)
+            await self._opened(self._opening.result(), write)
+        except Fault as fault:
+            await write(self._errand.tell(fault))
+
+    async def _opened(self, answer: Answer, write: Write) -> None:
+        if answer.status < 400:
+            await AnswerFlow(self._errand, answer).run(write)
+            return
+        raw = await answer.read(upstream.LARGEST_ERROR)
+        await write(sse.frame(upstream.error_body(self._errand.surface, answer.status, raw)))
+
+    def close(self) -> None:
+        opening = self._opening
+        if not opening.cancel() and not opening.cancelled() and not opening.exception():
+            opening.result().close()
