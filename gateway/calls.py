@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 
-from gateway import leaves
-from gateway.judge import Lane
+from gateway.judge import Lane, silent
 from gateway.types import Finding, Verdict
 from gateway.window import Window
 
@@ -51,33 +50,36 @@ class CallWindow:
         return "" if start else self._masked
 
     def _judge(self, whole: str) -> None:
-        self._one(whole)
-        masked_raw = any(finding.verdict is Verdict.MASK for finding in self.seen)
+        """As it stands, with its escapes undone, and text by text: a client may read it in any of these ways."""
+        self._look(whole)
+        plain = self._look(_unescaped(whole))
         try:
-            value: Any = orjson.loads(whole)
-            inside = list(leaves.texts(value))
-        except (orjson.JSONDecodeError, RecursionError):
-            self._judge_unread(_unescaped(whole))
-            return
-        for key in leaves.keys(value):
-            self._one(key)
-        masked = value
-        for path, text in inside:
-            masked = leaves.replaced(masked, path, self._one(text))
-        if masked_raw or masked != value:
-            self._masked = orjson.dumps(masked).decode()
-
-    def _judge_unread(self, plain: str) -> None:
-        """What is no JSON to us may be some to the client."""
-        self._one(plain)
+            clean = orjson.dumps(self._clean(orjson.loads(whole))).decode()
+        except (orjson.JSONDecodeError, RecursionError, TypeError):
+            clean = plain  # no JSON to us; it may be some to the client
         if any(finding.verdict is Verdict.MASK for finding in self.seen):
-            self._masked = self._one(plain, again=True)
+            self._masked = clean
 
-    def _one(self, text: str, again: bool = False) -> str:
+    def _clean(self, value: Any) -> Any:
+        """The value with what is masked masked, in keys and numbers too."""
+        if isinstance(value, str):
+            return self._look(value)
+        if isinstance(value, dict):
+            return {self._look(key): self._clean(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self._clean(inner) for inner in value]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            masked = self._look(str(value))
+            return value if masked == str(value) else masked
+        return value
+
+    def _look(self, text: str) -> str:
+        """What may leave of one text."""
+        if silent(self._lanes, text):
+            return text
         window = Window(self._lanes)
         window.feed(text, final=True)
-        if not again:
-            self.seen += [finding for finding in window.taken() if finding not in self.seen]
+        self.seen += [finding for finding in window.taken() if finding not in self.seen]
         self.halted = self.halted or window.halted
         return window.render(0, text)
 

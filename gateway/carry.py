@@ -48,9 +48,11 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None
         if reader.ended or relay.done:
             break
         if out:
-            trip.sent(relay.held)
+            trip.sent()
             await write(b"".join(out))
             out = []
+        else:
+            trip.waits(relay.held)
     else:
         out += relay.feed(reader.flush(), True)
     if relay.failed or not (reader.ended or relay.complete):
@@ -58,7 +60,7 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None
         if not relay.failed:
             raise UpstreamFault("the upstream ended its stream before its answer was complete", kind="broken_off")
         return
-    trip.sent(relay.held)
+    trip.sent()
     await write(b"".join([*out, sse.DONE_FRAME]))
     if reader.ended and not relay.done:
         await _read_out(chunks)

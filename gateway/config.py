@@ -93,7 +93,10 @@ class Source(NamedTuple):
 
 def build(source: Source, on_broken: OnBroken = lambda _rule: None) -> House:
     """Read, check and try everything that the file names. ConfigFault tells all that is wrong."""
-    return _Builder(source).house(on_broken)
+    try:
+        return _Builder(source).house(on_broken)
+    except (OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError) as fault:
+        raise ConfigFault([Complaint(source.path, None, "", f"can't be built: {fault!r}")]) from fault
 
 
 def schemas() -> dict[str, dict[str, Any]]:
@@ -154,6 +157,10 @@ class _Builder:
 
     def _read(self, path: Path) -> Document:
         document = Document(path)
+        if (
+            not document.lines
+        ):  # as an interrupted save leaves it: to take it for "no rules" or "no keys" would open the house
+            raise ConfigFault([document.complain((), "the file is empty", "write `{}` into it if nothing is meant")])
         self._note(path)
         return document
 
@@ -180,7 +187,7 @@ class _Builder:
     def _files(self, patterns: Iterable[str]) -> Iterator[Path]:
         for pattern in patterns:
             try:
-                found = sorted(self._folder.glob(pattern))
+                found = self._fitting(pattern)
             except (ValueError, NotImplementedError):  # empty, or from the root
                 found = []
             if not found:
@@ -194,6 +201,12 @@ class _Builder:
                     )
                 )
             yield from found
+
+    def _fitting(self, pattern: str) -> list[Path]:
+        try:
+            return sorted(path for path in self._folder.glob(pattern) if path.is_file())
+        except (ValueError, NotImplementedError, IndexError, OSError):  # no pattern, says pathlib
+            return []
 
     def _check_rule(
         self, document: Document, loc: Loc, rule: Rule, reasons: Mapping[str, Reason], seen: dict[str, Path]

@@ -2,6 +2,7 @@
 
     Fault                       has a status, a code and a sentence that says what to do
     +- BadRequest 400           the client's JSON, its types, a text that can't be judged
+       +- BodyTimeout 408       ... or a body that does not arrive
     +- Unauthorized 401         no key, or a wrong one
     +- NotGuarded 404           a path that may generate and that no guard understands
     +- TooLarge 413             a body over the limit

@@ -17,7 +17,7 @@ class Fleet:
     def __init__(self, observe: Observe) -> None:
         self._observe = observe
         self._living: list[tuple[BackendSpec, Backend]] = []
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._retiring: dict[asyncio.Task[None], Backend] = {}
         self._found = lru_cache(maxsize=1024)(self._find)
 
     async def apply(self, specs: Sequence[BackendSpec], linger: float = 900.0) -> None:
@@ -33,13 +33,14 @@ class Fleet:
         for _, backend in old:
             if all(backend is not living for _, living in new):
                 task = asyncio.create_task(_retire(backend, linger))
-                self._retiring.add(task)
-                task.add_done_callback(self._retiring.discard)
+                self._retiring[task] = backend
+                task.add_done_callback(self._retiring.pop)
 
     async def stop(self) -> None:
+        leaving = [*self._retiring.values(), *(backend for _, backend in self._living)]
         for task in self._retiring:
             task.cancel()
-        await asyncio.gather(*self._retiring, *(backend.stop() for _, backend in self._living), return_exceptions=True)
+        await asyncio.gather(*self._retiring, *(backend.stop() for backend in leaving), return_exceptions=True)
 
     def serving(self, model: str) -> tuple[str, Backend]:
         """The first backend that serves `model`, and its name; BadRequest if none does."""
@@ -64,7 +65,5 @@ class Fleet:
 
 
 async def _retire(backend: Backend, linger: float) -> None:
-    try:
-        await asyncio.sleep(linger)
-    finally:
-        await backend.stop()
+    await asyncio.sleep(linger)
+    await backend.stop()

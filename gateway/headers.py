@@ -45,7 +45,8 @@ def upstream(headers: Mapping[str, str], exchange_id: str) -> dict[str, str]:
 
 def downstream(headers: Mapping[str, str], sent: Mapping[str, str], exchange_id: str) -> dict[str, str]:
     """The headers of the answer to the client."""
-    hops = {name.strip().lower() for name in headers.get("connection", "").split(",")}
+    named = headers.get("connection")
+    hops = {name.strip().lower() for name in named.split(",")} if named else ()
     kept = {
         name: value
         for name, value in headers.items()

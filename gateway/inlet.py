@@ -62,19 +62,36 @@ def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) 
     for text in exchange.texts:
         lanes = house.judge.lanes(Place(Side.INPUT, exchange.surface, exchange.model, who.tenant, who.tier, text.role))
         escaped = text.path[-1] == "arguments"
-        if not lanes or (not escaped and silent(lanes, text.text)):
+        words = text.text if text.whole else _joined(leaves.at(body, text.path))
+        if not lanes or (not escaped and silent(lanes, words)):
             continue
         window = CallWindow(lanes) if escaped else Window(lanes)
-        window.feed(text.text, final=True)
+        window.feed(words, final=True)
         findings = window.taken()
-        if not findings:
-            continue
         draft.findings += findings
         if window.halted:
             return _blocked(house, text, window.halted)
-        if draft.verdict is Verdict.MASK and text.whole:
-            body = leaves.replaced(body, text.path, window.render(0, text.text))
+        if any(finding.verdict is Verdict.MASK for finding in findings):
+            masked = window.render(0, words)
+            here = masked if text.whole else _merged(leaves.at(body, text.path), masked)
+            body = leaves.replaced(body, text.path, here)
     return body
+
+
+def _joined(parts: list[Any]) -> str:
+    """The text of a message that comes in parts, as the model reads it."""
+    return "\n".join(part["text"] for part in parts if _is_text(part))
+
+
+def _merged(parts: list[Any], text: str) -> list[Any]:
+    """The parts with all their text in the first that has any: what was masked reached over several."""
+    first = next(number for number, part in enumerate(parts) if _is_text(part))
+    rest = [part for number, part in enumerate(parts) if number > first and not _is_text(part)]
+    return [*parts[:first], {**parts[first], "text": text}, *rest]
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("text"), str)
 
 
 def _blocked(house: House, text: Text, finding: Finding) -> Canned:

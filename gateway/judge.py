@@ -66,13 +66,26 @@ class Lane:
     group: Group
     active: Active
     acting: Active
+    wake: int = 0  # a text shorter than this tells these rules nothing
+    at_end: bool = True  # ... unless its end does
+
+
+def _lane(group: Group, active: Active) -> Lane:
+    rules = [group.rules[number] for number in active]
+    return Lane(
+        group,
+        active,
+        acting=frozenset(number for number in active if group.rules[number].action.holds),
+        wake=min(rule.check.wake(0) for rule in rules),
+        at_end=any(rule.check.at_end for rule in rules),
+    )
 
 
 def silent(lanes: Iterable[Lane], text: str) -> bool:
     """Whether no rule has anything to say of a whole text: the common case, told without a window."""
     view = View(text)
-    for lane in lanes:  # noqa: SIM110 - a generator costs as much as a scan
-        if not lane.group.silent(view, lane.active):
+    for lane in lanes:
+        if (lane.at_end or lane.wake <= len(text)) and not lane.group.silent(view, lane.active):
             return False
     return True
 
@@ -84,14 +97,14 @@ class Track:
     have a mark of their own, so that they never make text wait.
     """
 
-    __slots__ = ("_acted", "_active", "_lane", "_scan", "_watched", "hold", "wake")
+    __slots__ = ("_acted", "_lane", "_scan", "_watched", "_watching", "at_end", "hold", "wake")
 
     def __init__(self, lane: Lane) -> None:
-        self._lane = lane
-        self._scan, self._active = lane.group.scanner.scan, lane.active
+        self._lane, self._scan = lane, lane.group.scanner.scan
+        self._watching = lane.active - lane.acting
         self._acted = self._watched = 0  # what acting and watching rules have to say before these is said
         self.hold = NEVER
-        self.wake = 0
+        self.wake, self.at_end = 0, lane.at_end
 
     def needs(self, end: int) -> int:
         """The first position that must be kept of a text of `end` characters."""
@@ -99,35 +112,56 @@ class Track:
 
     def judge(self, text: str, base: int, final: bool) -> list[Finding]:
         """The findings that have become certain; nothing that may still come can change them."""
-        begin = max(min(self._acted, self._watched) - base, 0)
-        view = View(text, begin, base, final)
-        findings: list[Finding] = []
-        try:
-            scan = self._scan(view, self._active)
-        except Exception:  # whatever breaks in a check becomes a verdict
-            log.exception("a check failed; %d rules are tried one by one", len(self._active))
-            scan, findings = self._lane.group.one_by_one(view, self._active)
+        if self._acted != self._watched:
+            return self._act(text, base, final) + self._watch(text, base, final)
+        scan, broken = self._look(View(text, max(self._acted - base, 0), base, final), self._lane.active)
         self.wake = scan.wake
         if not scan.hits and not scan.alive:
             self._acted = self._watched = base + scan.end
             self.hold = NEVER
-            return findings
-        acting = self._lane.acting
-        certain, self._acted = self._certain(scan, base, self._acted, acting, final)
-        watched, self._watched = self._certain(scan, base, self._watched, self._lane.active - acting, final)
+            return broken
+        acted, self._acted = self._certain(scan, base, self._lane.acting, final)
+        watched, self._watched = self._certain(scan, base, self._watching, final)
         self.hold = self._acted if self._acted < base + scan.end else NEVER
-        return [*findings, *certain, *watched]
+        return [*broken, *acted, *watched]
 
-    def _certain(self, scan: Scan, base: int, said: int, rules: Active, final: bool) -> tuple[list[Finding], int]:
-        """What these rules say from `said` on, and how far that goes: never into the middle of a finding."""
-        hits = [hit for hit in scan.hits if hit.number in rules and base + hit.start >= said]
+    def watched(self, text: str, base: int) -> list[Finding]:
+        """All that watching rules see in a text that ends here, since it was cut."""
+        if not self._watching:
+            return []
+        scan, broken = self._look(View(text, 0, base), self._watching)
+        return broken + self._certain(scan, base, self._watching, True)[0]
+
+    def _act(self, text: str, base: int, final: bool) -> list[Finding]:
+        scan, broken = self._look(View(text, max(self._acted - base, 0), base, final), self._lane.acting)
+        findings, self._acted = self._certain(scan, base, self._lane.acting, final)
+        self.wake = scan.wake
+        self.hold = self._acted if self._acted < base + scan.end else NEVER
+        return broken + findings
+
+    def _watch(self, text: str, base: int, final: bool) -> list[Finding]:
+        scan, broken = self._look(View(text, max(self._watched - base, 0), base, final), self._watching)
+        findings, self._watched = self._certain(scan, base, self._watching, final)
+        self.wake = min(self.wake, scan.wake)
+        return broken + findings
+
+    def _look(self, view: View, rules: Active) -> tuple[Scan, list[Finding]]:
+        try:
+            return self._scan(view, rules), []
+        except Exception:  # whatever breaks in a check becomes a verdict
+            log.exception("a check failed; %d rules are tried one by one", len(rules))
+            return self._lane.group.one_by_one(view, rules)
+
+    def _certain(self, scan: Scan, base: int, rules: Active, final: bool) -> tuple[list[Finding], int]:
+        """What these rules say for certain, and how far that goes: never into the middle of a finding."""
+        hits = [hit for hit in scan.hits if hit.number in rules]
         hold = min((start for number, start in scan.alive if number in rules), default=scan.end)
         if not final:
             for hit in sorted(hits, key=lambda hit: -hit.start):
                 if hit.start < hold < hit.end:
                     hold = hit.start
             hits = [hit for hit in hits if hit.start < hold]
-        return [self._finding(hit, base) for hit in hits], max(base + hold, said)
+        return [self._finding(hit, base) for hit in hits], base + hold
 
     def _finding(self, hit: Hit, base: int) -> Finding:
         rule = self._lane.group.rules[hit.number]
@@ -155,5 +189,5 @@ class Judge:
                 continue
             active = frozenset(n for n, rule in enumerate(group.rules) if rule.when.matches(place))
             if active:
-                lanes.append(Lane(group, active, frozenset(n for n in active if group.rules[n].action.holds)))
+                lanes.append(_lane(group, active))
         return tuple(lanes)

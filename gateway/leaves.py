@@ -29,21 +29,17 @@ def texts(value: Any, skip: Collection[str] = (), path: Path = ()) -> Iterator[t
             yield from texts(inner, skip, (*path, index))
 
 
-def keys(value: Any) -> Iterator[str]:
-    """Every key of every object in `value`."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield key
-            yield from keys(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from keys(inner)
+def at(value: Any, path: Path) -> Any:
+    """What stands at `path`."""
+    for step in path:
+        value = value[step]
+    return value
 
 
-def replaced(value: Any, path: Path, text: str) -> Any:
-    """`value` with `text` at `path`; what lies on the way is copied, the rest is shared."""
+def replaced(value: Any, path: Path, other: Any) -> Any:
+    """`value` with `other` at `path`; what lies on the way is copied, the rest is shared."""
     if not path:
-        return text
+        return other
     copy = list(value) if isinstance(value, list) else dict(value)
-    copy[path[0]] = replaced(copy[path[0]], path[1:], text)  # type: ignore[index]
+    copy[path[0]] = replaced(copy[path[0]], path[1:], other)  # type: ignore[index]
     return copy

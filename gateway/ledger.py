@@ -35,10 +35,13 @@ class Trip:
     def __exit__(self, *_fault: object) -> None:
         self.own += perf_counter() - self._start
 
-    def sent(self, held: int) -> None:
-        """A piece of the answer leaves, while `held` characters still wait."""
+    def sent(self) -> None:
+        """A piece of the answer leaves."""
         if self.first is None:
             self.first = perf_counter() - self.began
+
+    def waits(self, held: int) -> None:
+        """Nothing leaves: `held` characters wait."""
         if held > self.held:
             self.held = held
 

@@ -56,8 +56,7 @@ class Relay:
 
     @property
     def done(self) -> bool:
-        draft = self._draft
-        return bool(draft.halted) and len(draft.halted.keys() | draft.finish.keys()) >= self._exchange.choices
+        return len(self._draft.halted) >= self._exchange.choices
 
     @property
     def held(self) -> int:
@@ -187,10 +186,12 @@ class Relay:
             if window.touches(start, end):
                 key = (channel.choice, channel.name)
                 texts[key] = texts.get(key, "") + window.render(start, text)
-        ending = self._ending(waiting) if self._draft.halted else {}
-        if not texts and not ending:
+        if not texts and not self._draft.halted:
             return waiting.frame.raw
         data = _parsed(waiting.frame.data)
+        ending = self._ending(waiting, self._surface.choices(data))
+        if not texts and not ending:
+            return waiting.frame.raw
         if not self._surface.rewrite(data, texts, ending, self._exchange.explain):
             return None
         return self._framed(data).raw
@@ -202,9 +203,9 @@ class Relay:
             raise UpstreamFault("the upstream's answer is nested too deeply", kind="garbage") from fault
         return sse.Frame(self._frame(payload), payload)
 
-    def _ending(self, waiting: Waiting) -> dict[int, Finding | None]:
-        """The halted choices that end in this event (with their finding) or have ended before (None)."""
-        ending: dict[int, Finding | None] = dict.fromkeys(self._ended)
+    def _ending(self, waiting: Waiting, present: set[int]) -> dict[int, Finding | None]:
+        """Of the choices an event speaks of: those halted in it (with the finding), those that ended before (None)."""
+        ending: dict[int, Finding | None] = dict.fromkeys(self._ended & present)
         for channel, window, _, end, _ in waiting.marks:
             choice, halted = channel.choice, window.halted
             if halted and choice not in self._ended and end > halted.start:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +21,8 @@ from gateway.judge import OnBroken
 
 log = logging.getLogger(__name__)
 
+LOOK = 500  # milliseconds after which fresh eyes look for what came before them
+
 Apply = Callable[[House], Awaitable[None]]
 
 
@@ -28,6 +31,7 @@ class Steward:
 
     def __init__(self, source: Source, on_broken: OnBroken, on_reload: Callable[[bool], None]) -> None:
         self._source, self._on_broken, self._on_reload = source, on_broken, on_reload
+        self._read_at = _just_before()
         self.house = build(source, on_broken)
         self._since = datetime.now(UTC)
         self._fault: ConfigFault | None = None
@@ -38,14 +42,28 @@ class Steward:
         """Follow the files for ever; `apply` is told of each new house before it is in force."""
         while True:
             folders = {file.parent for file in self.house.watched} | {self._source.path.resolve().parent}
-            async for _ in watchfiles.awatch(*folders, step=100, debounce=200, recursive=True):
+            fresh = True  # what was saved before these folders were watched has told nobody
+            async for changes in watchfiles.awatch(
+                *folders, step=100, debounce=200, recursive=True, yield_on_timeout=True, rust_timeout=LOOK
+            ):
                 watched = self.house.watched
-                await self.reload(apply)
+                if changes or (fresh and self._stale()):
+                    await self.reload(apply)
+                fresh = False
                 if self.house.watched != watched:
                     break  # other folders may matter now
 
+    def _stale(self) -> bool:
+        """Whether a file, or what a folder holds, has changed since the files were read."""
+        files = self.house.watched
+        try:
+            return any(path.stat().st_ctime_ns >= self._read_at for path in {*files, *(file.parent for file in files)})
+        except OSError:
+            return True
+
     async def reload(self, apply: Apply) -> None:
         """Build a house from the files as they are now; if it stands, move in."""
+        self._read_at = _just_before()
         try:
             house = await asyncio.to_thread(build, self._source, self._on_broken)
         except ConfigFault as fault:
@@ -78,3 +96,8 @@ class Steward:
             ]
             state["last_error"] = {"at": self._failed_at.isoformat(), "complaints": complaints}
         return state
+
+
+def _just_before() -> int:
+    """Now, as file systems tell it: their clock is a little behind."""
+    return time.time_ns() - 20_000_000

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from gateway.checks import Check
 from gateway.plug import OneOf, Strict
@@ -31,12 +31,10 @@ def _listed(value: object) -> object:
 
 
 Globs = Annotated[
-    tuple[str, ...],
+    tuple[Annotated[str, Field(min_length=1)], ...],
     BeforeValidator(_listed),
-    Field(
-        min_length=1,
-        json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-    ),
+    Field(min_length=1),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
 ]
 Words = Annotated[dict[Literal["en", "zh"], str], Field(min_length=1, examples=[{"en": "...", "zh": "..."}])]
 

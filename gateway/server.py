@@ -58,7 +58,7 @@ class Server:
         await self._fleet.apply(house.file.backends)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        own = self._own.get(request.path)
+        own = self._own.get(request.raw_path)
         if own and request.method == "GET":
             return own()
         trip = Trip(perf_counter())
@@ -84,8 +84,8 @@ class Server:
             principal = self._pipeline.authorize(sent)
             trip.own += perf_counter() - trip.began
             body = await _body(request, self.steward.house.file.limits)
-            url = request.rel_url  # raw, as the client wrote it: decoded it would be another address upstream
-            inbound = Inbound(request.method, url.raw_path, url.raw_query_string, sent, body)
+            path, _, query = request.raw_path.partition("?")  # as it was sent: decoded it would be another address
+            inbound = Inbound(request.method, path, query, sent, body)
             reply = await self._pipeline.run(inbound, principal, trip)
         except Fault as fault:
             trip.status = fault.status

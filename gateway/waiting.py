@@ -40,8 +40,8 @@ class Channel:
 
     def reopen(self, lanes: Sequence[Lane]) -> None:
         """The text goes on after a pause: a new window that knows the last words of the old one."""
-        self.window = Window(lanes, self.tail)
-        self.end = len(self.tail)
+        self.end = 0 if self.is_call else len(self.tail)
+        self.window = CallWindow(lanes) if self.is_call else Window(lanes, self.tail)
         self.open = True
 
 

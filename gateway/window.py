@@ -15,6 +15,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from gateway.judge import Lane, Track
+from gateway.rules import BROKEN
 from gateway.types import Finding, Verdict
 
 CONTEXT = 2048  # judged characters kept, for checks that look back
@@ -34,6 +35,7 @@ class Window:
         "_masks",
         "_open",
         "_pending",
+        "_told",
         "_tracks",
         "_word",
         "frontier",
@@ -50,6 +52,7 @@ class Window:
         self._end = self._before = len(before)
         self._pending: list[Finding] = []  # settled for their lane, not yet passed by the frontier
         self._masks: list[Finding] = []  # passed by the frontier
+        self._told: list[Finding] = []  # what watching rules have said of the text that is still here
         self.seen: list[Finding] = []
         self.frontier = self._before
         self.halted: Finding | None = None
@@ -103,10 +106,10 @@ class Window:
     def _judge(self, final: bool) -> None:
         frontier = end = self._end
         for track in self._tracks:
-            if final or track.wake <= end:
+            if track.wake <= end or (final and track.at_end):
                 findings = track.judge(self._open, self._base, final)
                 if findings:
-                    self._pending += self._later(findings) if self._before else findings
+                    self._pending += [self._timely(f) for f in findings if f.end > self._before or not self._before]
             if track.hold < frontier:
                 frontier = max(track.hold, self._before)
         if self._pending:
@@ -115,35 +118,53 @@ class Window:
         if len(self._open) > 2 * CONTEXT:
             self._trim()
 
-    def _later(self, findings: list[Finding]) -> list[Finding]:
-        """Of findings that reach back into what has left, the part that can still be acted on."""
-        return [replace(f, start=max(f.start, self._before)) for f in findings if f.end > self._before]
+    def _timely(self, finding: Finding) -> Finding:
+        """Of a finding that reaches back into what has left, the part that can still be acted on."""
+        if finding.start >= self.frontier or not finding.action.holds:
+            return finding
+        return replace(finding, start=self.frontier, end=max(finding.end, self.frontier))
 
     def _settle(self, frontier: int, final: bool) -> int:
         self._pending.sort(key=_order)
         halting = next((f for f in self._pending if f.verdict is Verdict.BLOCK), None)
         if halting and (halting.start < frontier or final):
-            self.halted = halting
-            return self._pass(halting.start, [halting])
-        if final:
-            return self._pass(frontier + 1, []) - 1
-        for finding in reversed(self._pending):
-            if finding.verdict is Verdict.MASK and finding.start < frontier < finding.end:
-                frontier = finding.start
-        return self._pass(frontier, [])
+            return self._halt(halting)
+        if not final:
+            for finding in reversed(self._pending):
+                if finding.verdict is Verdict.MASK and finding.start < frontier < finding.end:
+                    frontier = finding.start
+        self._pass(frontier, final)
+        return frontier
 
-    def _pass(self, frontier: int, last: list[Finding]) -> int:
-        passed = [f for f in self._pending if f.start < frontier] + last
-        self._pending = [f for f in self._pending if f.start >= frontier]
+    def _halt(self, halting: Finding) -> int:
+        """The text ends where the finding begins. Rules that watch are asked about just that, whatever came behind."""
+        cut = halting.start
+        acting = [f for f in self._pending if f.action.holds or f.reason == BROKEN]
+        kept = self._open[: cut - self._base]
+        watched = [f for track in self._tracks for f in track.watched(kept, self._base) if self._is_news(f)]
+        self._pending = sorted([*acting, *watched], key=_order)
+        self._pass(cut, final=False)
+        self.halted = halting
+        self.seen.append(halting)
+        return cut
+
+    def _is_news(self, finding: Finding) -> bool:
+        return not any(f.rule == finding.rule and finding.start < f.end and f.start < finding.end for f in self._told)
+
+    def _pass(self, frontier: int, final: bool) -> None:
+        """What the frontier has passed is told: an acting rule's finding by its start, a watching one's by its end."""
+        passed = [f for f in self._pending if final or (f.start < frontier if f.action.holds else f.end <= frontier)]
+        self._pending = [f for f in self._pending if f not in passed]
         self.seen += passed
         self._masks += _merged(f for f in passed if f.verdict is Verdict.MASK)
-        return frontier
+        self._told += [f for f in passed if not f.action.holds]
 
     def _trim(self) -> None:
         keep = min([self.frontier, *(track.needs(self._end) for track in self._tracks)]) - CONTEXT
         if keep > self._base:
             self._open = self._open[keep - self._base :]
             self._base = keep
+            self._told = [f for f in self._told if f.end > keep]
 
 
 def _merged(masks: Iterable[Finding]) -> list[Finding]:

@@ -20,6 +20,8 @@ from gateway.config import Source
 
 log = logging.getLogger(__name__)
 
+Ready = Callable[[], None]
+
 _RESTART_PAUSE = 1.0  # seconds between two starts of a worker that keeps dying
 
 
@@ -27,13 +29,11 @@ def serve(source: Source, host: str, port: int, workers: int, ready: Callable[[i
     """Serve until SIGINT or SIGTERM. `ready` is told the port once it is open."""
     sock = bound(host, port)
     if workers == 1:
-        ready(sock.getsockname()[1])
-        work(source, sock)
+        work(source, sock, lambda: ready(sock.getsockname()[1]))
         return
     with tempfile.TemporaryDirectory(prefix="retrace-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before any worker imports the metrics library
-        ready(sock.getsockname()[1])
-        _supervise(source, sock, workers)
+        _supervise(source, sock, workers, lambda: ready(sock.getsockname()[1]))
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -41,18 +41,22 @@ def bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((host, port))
-    sock.listen(1024)  # who comes before a worker is ready waits in the queue
+    try:
+        sock.bind((host, port))
+        sock.listen(1024)  # who comes before a worker is ready waits in the queue
+    except OSError:
+        sock.close()
+        raise
     sock.set_inheritable(True)
     return sock
 
 
-def work(source: Source, sock: socket.socket) -> None:
+def work(source: Source, sock: socket.socket, ready: Ready | None = None) -> None:
     """One worker, until it is told to end."""
-    uvloop.run(_work(source, sock))
+    uvloop.run(_work(source, sock, ready))
 
 
-async def _work(source: Source, sock: socket.socket) -> None:
+async def _work(source: Source, sock: socket.socket, ready: Ready | None) -> None:
     from gateway.server import (
         Server,
     )  # here, since the metrics library looks at the environment when it is imported
@@ -60,9 +64,13 @@ async def _work(source: Source, sock: socket.socket) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    if parent := multiprocessing.parent_process():
+        asyncio.get_running_loop().add_reader(parent.sentinel, stop.set)  # without it nobody would end this one
     server = Server(source)
     await server.start(sock)
     _settle()
+    if ready:
+        ready()
     await stop.wait()
     await server.stop()
 
@@ -74,7 +82,7 @@ def _settle() -> None:
     gc.set_threshold(20_000, 50, 100)
 
 
-def _supervise(source: Source, sock: socket.socket, count: int) -> None:
+def _supervise(source: Source, sock: socket.socket, count: int, ready: Ready) -> None:
     context = multiprocessing.get_context("spawn")
     ending = False
 
@@ -84,6 +92,7 @@ def _supervise(source: Source, sock: socket.socket, count: int) -> None:
 
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, end)
+    ready()
     workers = [_started(context, source, sock) for _ in range(count)]
     while not ending:
         time.sleep(0.2)

@@ -72,7 +72,9 @@ class Document:
         try:
             return model.model_validate(self.value, context={"folder": self.path.parent})
         except ValidationError as fault:
-            complaints = [self._complaint(error, model) for error in fault.errors(include_url=False)]
+            errors = fault.errors(include_url=False)
+            deepest = [e for e in errors if not any(_within(e["loc"], other["loc"]) for other in errors)]
+            complaints = [self._complaint(error, model) for error in deepest]
             raise ConfigFault(complaints) from fault
 
     def complain(self, loc: Loc, problem: str, fix: str) -> Complaint:
@@ -85,12 +87,19 @@ class Document:
             return self._mapping(loader, node, loc)
         if isinstance(node, yaml.SequenceNode):
             return [self._build(loader, inner, (*loc, index)) for index, inner in enumerate(node.value)]
-        return loader.construct_object(node)
+        return self._scalar(loader, node)
+
+    def _scalar(self, loader: Any, node: yaml.Node) -> Any:
+        try:
+            return loader.construct_object(node, deep=True)
+        except (ValueError, TypeError, AttributeError, LookupError) as fault:
+            line = node.start_mark.line + 1
+            raise self._fault(line, "", f"{node.tag} is not what stands there", "remove the tag `!!...`") from fault
 
     def _mapping(self, loader: Any, node: yaml.MappingNode, loc: Loc) -> dict[Any, Any]:
         built: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = loader.construct_object(key_node, deep=True)
+            key = self._scalar(loader, key_node)
             line = key_node.start_mark.line + 1
             if not isinstance(key, str | int) or key in built:
                 raise self._fault(
@@ -158,4 +167,16 @@ def _explained(error: ErrorDetails) -> tuple[str, str]:
     if error["type"] == "value_error":
         problem, _, fix = str(context["error"]).partition("; ")
         return problem, fix
-    return f"{error['msg']}, not {error['input']!r:.60}", ""
+    if error["type"] in ("enum", "literal_error"):
+        return f"{error['msg']}, not {error['input']!r:.40}", ""
+    return f"{error['msg']}, not {_named(error['input'])}", ""
+
+
+def _within(outer: Loc, inner: Loc) -> bool:
+    """Whether a complaint about `outer` only repeats one about something inside it."""
+    return len(outer) < len(inner) and inner[: len(outer)] == outer
+
+
+def _named(value: object) -> str:
+    """What stands there, without its words: they may be a secret, and complaints stand in logs."""
+    return str(value) if value is None or isinstance(value, bool | int | float) else f"a {type(value).__name__}"

@@ -16,7 +16,7 @@ from gateway.backends._timing import Timeouts
 def _http_url(url: str) -> str:
     parsed = URL(url)
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise ValueError(f"{url!r} is no http(s) address; write it as http://host:8000")
+        raise ValueError("this is no http(s) address; write it as http://host:8000")
     if parsed.user or parsed.password:
         raise ValueError("an address must not hold a password; name an environment variable in `key_env`")
     return url.rstrip("/").removesuffix("/v1")

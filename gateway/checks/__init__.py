@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from gateway.plug import Strict
 from gateway.types import NEVER, Hit, Scan, View
@@ -32,6 +32,8 @@ class Check(Strict, ABC):
     """What a rule names in its `check` field."""
 
     type: str
+
+    at_end: ClassVar[bool] = True  # whether the end of a text can tell anything that its last characters did not
 
     @classmethod
     def family(cls) -> CheckClass:

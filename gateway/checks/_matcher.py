@@ -57,10 +57,23 @@ class Matcher:
         count = self._count
         return [n for n in seen if n < count], [n - count for n in seen if count <= n < self._sentinel]
 
-    def spans(self, number: int, text: str, begin: int) -> Iterator[tuple[int, int]]:
-        """Matches of one pattern from `begin` on, left to right, not overlapping."""
-        for match in self._find[number].finditer(text, begin):
-            yield match.span()
+    def spans(self, number: int, text: str, begin: int, valid: Callable[[str], int] = len) -> Iterator[tuple[int, int]]:
+        """Matches of one pattern from `begin` on, left to right, not overlapping.
+
+        `valid` says how much of a match is the real thing; behind one that is none, the search goes on a character
+        later. It goes over bytes, so that each step costs no more than it advances.
+        """
+        find, data = self._find[number], text.encode()
+        place = seen = len(text[:begin].encode())
+        chars = begin
+        while match := find.search(data, place):
+            start, end = match.span()
+            found = data[start:end].decode()
+            length = valid(found)
+            chars, seen = chars + len(data[seen:start].decode()), start
+            if length:
+                yield chars, chars + length
+            place = start + len(found[: length or 1].encode())
 
     def tail(self, number: int, text: str, begin: int) -> int:
         """Where the leftmost unfinished match of one pattern starts; the text's length if there is none."""
@@ -115,23 +128,11 @@ class PatternScanner:
             Hit(owner, *span)
             for number in matching
             if (owners := self._owners[number] & active)
-            for span in self._spans(number, text, begin)
+            for span in self._matcher.spans(number, text, begin, self._needles[number].valid)
             for owner in sorted(owners)
         ]
         waiting = [] if view.final else list(self._waiting(alive, text, begin, active))
         return Scan(hits, len(text), waiting)
-
-    def _spans(self, number: int, text: str, begin: int) -> Iterator[tuple[int, int]]:
-        """The matches that hold, from left to right; behind one that does not, the search goes on a character later."""
-        valid = self._needles[number].valid
-        if valid is len:
-            yield from self._matcher.spans(number, text, begin)
-            return
-        while span := next(self._matcher.spans(number, text, begin), None):
-            length = valid(text[slice(*span)])
-            if length:
-                yield span[0], span[0] + length
-            begin = span[0] + (length or 1)
 
     def _waiting(self, alive: Sequence[int], text: str, begin: int, active: Active) -> Iterator[tuple[int, int]]:
         for number in alive:

@@ -66,9 +66,18 @@ class Pattern:
 def translate(source: str, *, ignore_case: bool = True, max_width: int = MAX_WIDTH) -> Pattern:
     """Read `source` as Python `re` syntax; ValueError says what is wrong and what to write instead."""
     try:
-        tree = _parser.parse(source)
-    except (re.error, RecursionError, OverflowError) as fault:
-        raise ValueError(f"not a regular expression: {fault}") from fault
+        return _translated(source, ignore_case, max_width)
+    except re.error as fault:
+        hint = r"; write `\Z` for the end of the text" if "\\z" in fault.msg else ""
+        raise ValueError(f"not a regular expression: {fault}{hint}") from fault
+    except (RecursionError, OverflowError) as fault:
+        raise ValueError(
+            "not a regular expression that can be read: it is nested too deeply; use fewer groups"
+        ) from fault
+
+
+def _translated(source: str, ignore_case: bool, max_width: int) -> Pattern:
+    tree = _parser.parse(source)
     flags = tree.state.flags
     seq = _plain(tree, flags)
     low, high = tree.getwidth()
@@ -235,7 +244,7 @@ def _nonempty_one(node: Node) -> str | None:
         inner = _nonempty(value[1])
         return inner and f"(?{value[0]}:{inner})"
     if code is op.MAX_REPEAT:
-        inner = _nonempty(value[2])
+        inner = _nonempty(value[2]) if value[1] else None
         return inner and inner + _repeat(_emit(value[2]), max(value[0] - 1, 0), value[1] - 1)
     return None if code is op.AT else _one(node)
 
@@ -269,6 +278,6 @@ def _alive_one(node: Node) -> str | None:
 def _alive_repeat(inner: Seq, high: int) -> str | None:
     begun, whole = _alive(inner), _nonempty(inner)
     if high <= 1:
-        return begun
+        return begun if high else None
     copies = whole and _repeat(whole, 1, high - 1)
     return _union([copies, begun and _repeat(_emit(inner), 0, high - 1) + begun])

@@ -23,6 +23,10 @@ class Plug(Check):
             raise ValueError("give `max_chars`, `min_chars` or both")
         return self
 
+    @property
+    def at_end(self) -> bool:  # type: ignore[override]
+        return self.min_chars is not None
+
     def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
         end = len(view.text)
         spans = []

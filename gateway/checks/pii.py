@@ -12,6 +12,7 @@ import stdnum.cn.ric
 import stdnum.iban
 import stdnum.luhn
 from pydantic import Field
+from stdnum.exceptions import ValidationError
 
 from gateway.checks._matcher import Needle, PatternCheck
 from gateway.checks._pattern import translate
@@ -33,6 +34,9 @@ class _Shape(NamedTuple):
 
 
 def _phone(text: str) -> int:
+    """A number of a plausible length; not a Chinese service line, which is nobody's own."""
+    if re.match(r"[48]00\b", text):
+        return 0
     return len(text) if 8 <= sum(map(str.isdigit, text)) <= 15 else 0
 
 
@@ -46,7 +50,12 @@ def _card(text: str) -> int:
 
 
 def _cn_id(text: str) -> int:
-    return len(text) if stdnum.cn.ric.is_valid(text) else 0
+    """Check digit and date; not the county, since many people hold numbers of one that was no more or not yet."""
+    try:
+        born = stdnum.cn.ric.get_birth_date(text)
+    except ValidationError:
+        return 0
+    return len(text) if born.year >= 1880 and stdnum.cn.ric.calc_check_digit(text) == text[-1].upper() else 0
 
 
 def _iban(text: str) -> int:

@@ -6,7 +6,7 @@ the stream was cut. The finding begins where the loop was noticed: what was said
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,12 +15,13 @@ from gateway.types import View
 
 STEP = 256
 SUFFIX = 16
-REACH = 2048  # characters looked back; a window keeps at least as many
+REACH = 1792  # characters looked back from a place and the one before it; a window keeps as many
 
 
 class Plug(Check):
     """Finds a unit of any length said at least `times` times in a row, over at least `min_chars` characters."""
 
+    at_end: ClassVar[bool] = False
     type: Literal["repeat"] = "repeat"
     times: int = Field(default=6, ge=3, le=64)
     min_chars: int = Field(default=240, ge=2 * SUFFIX, le=REACH)
@@ -28,15 +29,16 @@ class Plug(Check):
     def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
         text, end = view.text, len(view.text)
         begun = view.base + view.begin
-        for place in range((begun + -begun % STEP or STEP) - view.base, end + 1, STEP):
-            if self._loops(text, place):
-                return [(place, place)], end
-        return [], end
+        places = range((begun + -begun % STEP or STEP) - view.base, end, STEP)
+        noticed = [place for place in places if self._loops(text, place) and not self._loops(text, place - STEP)]
+        return [(place, place + 1) for place in noticed], end
 
     def wake(self, position: int) -> int:
-        return position + STEP - position % STEP
+        return position + -position % STEP + 1
 
     def _loops(self, text: str, end: int) -> bool:
+        if end < self.min_chars:
+            return False
         low = max(end - SUFFIX - REACH // self.times, 0)
         before = text.rfind(text[end - SUFFIX : end], low, end - 1)
         if before < 0:

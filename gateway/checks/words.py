@@ -18,21 +18,11 @@ from typing import Literal, Self
 import ahocorasick_rs
 from pydantic import Field, ValidationInfo, model_validator
 
-from gateway.checks import Active, Check, Scanner
+from gateway.checks import Active, Check, Scanner, _spelled
 from gateway.checks._fold import fold
-from gateway.checks._matcher import sniffer
 from gateway.types import Hit, Scan, View
 
-_LATIN = "0-9a-z\u00df-\u024f"
-_HAN = "\u3041-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
-_GAP = r"[ \t.*_\-·|/+~^#]"
-_latin = re.compile(f"[{_LATIN}]").match
-_ALONE = f"(?<![{_LATIN}])[{_LATIN}](?![{_LATIN}])"
-_SPELLED = re.compile(f"[{_HAN}](?:{_GAP}{{0,2}}[{_HAN}])+|{_ALONE}(?:{_GAP}{{1,2}}{_ALONE})+")
-_SPELLED_TAIL = re.compile(f"(?:[{_HAN}]{_GAP}{{0,2}}|{_ALONE}{_GAP}{{0,2}})+\\Z")
-_hint = sniffer(f"[{_HAN}]{_GAP}{{1,2}}[{_HAN}]|(?:^|[^{_LATIN}])[{_LATIN}]{_GAP}{{1,2}}[{_LATIN}](?:[^{_LATIN}]|$)")
-CONTEXT = 16  # characters before the open part: more than one, since invisible ones do not count
-_SOLID = re.compile("[^ \\t.*_\\-·|/+~^#]")
+_latin = re.compile(f"[{_spelled.LATIN}]").match
 
 
 class Plug(Check):
@@ -85,28 +75,31 @@ class WordScanner:
         self._bare = [bool(_latin(word[0])) + 2 * bool(_latin(word[-1])) for word in self._words]
         self._automaton = ahocorasick_rs.AhoCorasick(self._words)
         self._begun = _begun(owners)
+        spelled = {word: owner for word, owner in owners.items() if _spelled.can_be(word)}
+        self._begun_spelled = _begun(spelled)
+        self._latin_spelled = any(_latin(word) for word in spelled)
         self._longest = max(map(len, self._words))
         self._last = {prefix[-1] for prefix in self._begun}
         self._mask = lru_cache(maxsize=1024)(_mask)
 
     def scan(self, view: View, active: Active) -> Scan:
-        context = max(view.begin - CONTEXT, 0)
+        context = _context(view)
         text, origin = fold(view.text[context:])
         mask = self._mask(active)
         spans = set(self._whole(text, mask))
-        spelled = _hint(text)
-        if spelled:
-            spans.update(self._spelled(text, mask))
+        if (self._latin_spelled or not text.isascii()) and _spelled.somewhere(text):
+            spans.update(self._spelled_out(text, mask))
         end = len(view.text)
         hits = [Hit(i, origin[s] + context, origin[e - 1] + 1 + context) for i, s, e in spans]
         hits = [hit for hit in hits if hit.start >= view.begin]
-        if view.final:
+        if view.final or self._held(text, mask) == len(text):
             return Scan(hits, end)
-        held = min(self._tail(text, mask), self._spelled_tail(text, mask))
-        if held == len(text):
-            return Scan(hits, end)
-        start = max(origin[held] + context, view.begin)
-        return Scan(hits, end, [(number, start) for number in active])
+        # Each list by itself: one that only watches must not make text wait for another's words.
+        held = [(number, self._held(text, 1 << number)) for number in sorted(active)]
+        return Scan(hits, end, [(n, max(origin[at] + context, view.begin)) for n, at in held if at < len(text)])
+
+    def _held(self, text: str, mask: int) -> int:
+        return min(self._tail(text, mask), self._spelled_tail(text, mask))
 
     def _whole(self, text: str, mask: int) -> Iterator[tuple[int, int, int]]:
         """Words as they are written."""
@@ -119,11 +112,9 @@ class WordScanner:
             for index in _bits(self._owners[number] & mask):
                 yield index, start, end
 
-    def _spelled(self, text: str, mask: int) -> Iterator[tuple[int, int, int]]:
+    def _spelled_out(self, text: str, mask: int) -> Iterator[tuple[int, int, int]]:
         """Words spelled out, with separators between their characters."""
-        for run in _SPELLED.finditer(text):
-            places = [match.start() for match in _SOLID.finditer(text, *run.span())]
-            solid = "".join(text[place] for place in places)
+        for solid, places in _spelled.runs(text):
             for number, start, end in self._automaton.find_matches_as_indexes(solid, overlapping=True):
                 for index in _bits(self._owners[number] & mask):
                     yield index, places[start], places[end - 1] + 1
@@ -141,16 +132,20 @@ class WordScanner:
 
     def _spelled_tail(self, text: str, mask: int) -> int:
         """The same for a word being spelled out."""
-        reach = max(len(text) - 3 * self._longest - 1, 0)
-        run = _SPELLED_TAIL.search(text, reach)
-        if not run:
-            return len(text)
-        places = [match.start() for match in _SOLID.finditer(text, run.start())]
-        solid = "".join(text[place] for place in places)
-        for start in range(max(len(solid) - self._longest, 0), len(solid)):
-            if self._begun.get(solid[start:], 0) & mask:
-                return places[start]
+        tail = _spelled.tail(text, len(text) - 3 * self._longest - 1)
+        if tail:
+            for start in range(max(len(tail.text) - self._longest, 0), len(tail.text)):
+                if self._begun_spelled.get(tail.text[start:], 0) & mask:
+                    return tail.places[start]
         return len(text)
+
+
+def _context(view: View) -> int:
+    """Where to begin: with the last character before the open part that a reader sees."""
+    place = view.begin - 1
+    while place > 0 and not fold(view.text[place])[0]:
+        place -= 1
+    return max(place, 0)
 
 
 def _begun(owners: dict[str, int]) -> dict[str, int]:

@@ -56,6 +56,10 @@ class Surface(ABC):
         """The event less its usage, for a client that did not ask; None if nothing is left."""
 
     @abstractmethod
+    def choices(self, data: Mapping[str, Any]) -> set[int]:
+        """The choices that an event speaks of."""
+
+    @abstractmethod
     def rewrite(
         self,
         data: dict[str, Any],

@@ -96,6 +96,9 @@ class OpenAISurface(Surface):
             return None
         return {key: value for key, value in data.items() if key != "usage"}
 
+    def choices(self, data: Mapping[str, Any]) -> set[int]:
+        return {choice.get("index", 0) for choice in _choices(data)}
+
     def rewrite(
         self,
         data: dict[str, Any],
@@ -104,7 +107,8 @@ class OpenAISurface(Surface):
         explain: bool = False,
     ) -> bool:
         kept = []
-        for choice in _choices(data):
+        spoken_of = _choices(data)
+        for choice in spoken_of:
             index = choice.get("index", 0)
             if index in choices and choices[index] is None:
                 continue
@@ -117,7 +121,7 @@ class OpenAISurface(Surface):
                 if explain:
                     choice["retrace"] = {"verdict": "block", "reason": finding.reason, "rule": finding.rule}
         data["choices"] = kept
-        return bool(kept)
+        return bool(kept) or not spoken_of
 
     def _put(self, choice: dict[str, Any], texts: Mapping[str, str]) -> None:
         for holder in self.holders(choice):

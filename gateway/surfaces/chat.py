@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway import leaves
-from gateway.errors import BadRequest
+from gateway.errors import BadRequest, UpstreamFault
 from gateway.surfaces import Asked
 from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
 from gateway.types import Exchange, Text
@@ -44,7 +44,10 @@ class Plug(OpenAISurface):
         delta, message = choice.get("delta"), choice.get("message")
         if delta.__class__ is dict and message is None:
             return [delta]
-        return [held for held in (delta, message) if isinstance(held, dict)]
+        held = [value for value in (delta, message) if value is not None]
+        if any(value.__class__ is not dict for value in held):
+            raise UpstreamFault("the upstream sent a message that is none", kind="garbage")
+        return held
 
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         said = {"role": "assistant", "content": message}
@@ -77,6 +80,10 @@ def _message(index: int, message: Any) -> Iterator[Text]:
     if content is not None and not isinstance(content, str | list):
         raise BadRequest("`content` must be a text or a list of parts", param=f"messages[{index}].content")
     place = ("messages", index)
+    if isinstance(content, str) and len(message) == 2:  # a role and what it says: nearly always
+        if content:
+            yield Text((*place, "content"), role, content)
+        return
     yield from (Text((*place, *path), role, text) for path, text in leaves.texts(message, NOT_TEXT))
     parts = (
         [p["text"] for p in content if isinstance(p, dict) and isinstance(p.get("text"), str)]

@@ -16,7 +16,7 @@ KEEP_ALIVE = b": keep-alive\n"  # a lone comment: no blank line, so even a stric
 LONGEST_EVENT = 16 << 20
 
 
-_ORDINARY = re.compile(rb"data: [^\r\n]{0,65536}\n\n").fullmatch
+_ORDINARY = re.compile(rb"data: [^\r\n]{1,65536}\n\n").fullmatch
 
 
 class Frame(NamedTuple):
@@ -56,7 +56,7 @@ class Decoder:
             raise UpstreamFault("the upstream sent an event without end", kind="framing")
         frames = []
         for block in blocks:
-            if block.startswith(b"data: ") and b"\n" not in block:
+            if block.startswith(b"data: ") and len(block) > 6 and b"\n" not in block:
                 frames.append(Frame(block + b"\n\n", block[6:]))
             elif event := _assembled(block):
                 frames.append(event)

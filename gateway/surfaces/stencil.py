@@ -51,5 +51,5 @@ class Stencil(NamedTuple):
                     break
                 texts.append(match[1].decode())
         except UnicodeDecodeError:
-            pass  # it fits, but is no text: whoever reads it whole will say so
+            return texts  # it fits, but is no text: whoever reads it whole will say so
         return texts

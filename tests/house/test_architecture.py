@@ -28,15 +28,17 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"judge", "ledger", "upstream"}),
     frozenset({"window"}),
     frozenset({"calls", "config"}),
-    frozenset({"relay", "inlet", "reload"}),
+    frozenset({"waiting", "inlet", "reload"}),
+    frozenset({"relay"}),
     frozenset({"carry"}),
+    frozenset({"flow"}),
     frozenset({"pipeline"}),
     frozenset({"server"}),
     frozenset({"workers"}),
     frozenset({"cli"}),
 )
-# Within a room, besides furniture: a kind may be another kind with other defaults.
-KIN = {("backends.vllm", "backends.openai")}
+# Within a room, besides furniture: a kind with other defaults, a reader of frames.
+KIN = {("backends.vllm", "backends.openai"), ("surfaces.stencil", "surfaces.sse")}
 # Foreign libraries, and the only files that may know them.
 ONLY = {
     "aiohttp.web": {"server"},
@@ -52,7 +54,6 @@ ONLY = {
     "typer": {"cli"},
     "rich": {"cli"},
 }
-NO_TESTS_NEEDED = {"__init__"}
 
 
 def name_of(path: Path) -> str:
@@ -108,8 +109,7 @@ def allowed(importer: str, imported: str) -> bool:
     room, other = importer.split(".")[0], imported.split(".")[0]
     if room == other and room in ROOMS:
         inner = imported.partition(".")[2]
-        furniture = not inner or inner.startswith("_") or inner == "stencil"
-        return furniture or (importer, imported) in KIN
+        return not inner or inner.startswith("_") or (importer, imported) in KIN
     if importer == "plug":
         return False
     return level(imported) < level(importer)

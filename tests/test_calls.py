@@ -1,0 +1,115 @@
+"""The arguments of a tool call, judged whole. Their way over the wire stands in test_relay.py."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gateway.calls import CallWindow
+from gateway.rules import Rule
+from tests.sight import lanes, made, words
+
+MASK = words("bomb", "炸弹", action="mask")
+BLOCK = words("bomb", "炸弹")
+
+
+def judged(arguments: str, *rules: Rule) -> CallWindow:
+    window = CallWindow(lanes(*rules))
+    window.feed(arguments, final=True)
+    return window
+
+
+def masked(arguments: str, *rules: Rule) -> str:
+    window = judged(arguments, *rules)
+    return window.render(0, arguments)
+
+
+def test_nothing_leaves_before_the_call_is_whole() -> None:
+    window = CallWindow(lanes(BLOCK))
+    window.feed('{"a": ')
+    assert window.frontier == 0
+    window.feed("1}", final=True)
+    assert window.frontier == 8
+
+
+def test_without_rules_it_still_waits_and_then_leaves_as_it_came() -> None:
+    window = CallWindow(())
+    window.feed('{"a": "bomb"}', final=True)
+    assert (window.frontier, window.touches(0, 13), window.halted) == (13, False, None)
+
+
+def test_a_call_without_a_finding_is_not_touched() -> None:
+    assert not judged('{"a": "fine"}', BLOCK, MASK.model_copy(update={"id": "m"})).touches(0, 13)
+
+
+def test_a_blocked_call_says_nothing_at_all() -> None:
+    window = judged('{"a": "fine", "b": "bomb"}', BLOCK)
+    assert window.halted
+    assert window.touches(0, 5)
+    assert window.render(0, '{"a":') == ""
+
+
+def test_the_masked_call_stands_in_its_first_piece() -> None:
+    window = judged('{"a": "a bomb"}', MASK)
+    assert [window.render(0, '{"a": "a b'), window.render(10, 'omb"}')] == ['{"a":"a ***"}', ""]
+
+
+def test_texts_are_judged_each_by_itself() -> None:
+    assert judged('["bo", "mb"]', BLOCK).halted is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left"),
+    [
+        ('{"a": "bo\\u006db", "n": [1, true, null]}', {"a": "***", "n": [1, True, None]}),
+        ('["\\u70b8\\u5f39", {"x": "fine"}]', ["***", {"x": "fine"}]),
+        ('"bomb"', "***"),
+        ('{"a": "bomb", "b": 12345678901234567890}', {"a": "***", "b": 12345678901234567890}),
+    ],
+)
+def test_masked_arguments_stay_json_and_keep_the_rest(arguments: str, left: object) -> None:
+    assert json.loads(masked(arguments, MASK)) == left
+
+
+@pytest.mark.parametrize("arguments", ['{"bomb": 1}', '{"bo\\u006db": 1}', '{"x": {"bomb": {"y": "bomb"}}}'])
+def test_a_name_is_masked_too(arguments: str) -> None:
+    left = json.loads(masked(arguments, MASK))
+    assert "bomb" not in json.dumps(left)
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"card": 4111111111111111}', "4111111111111111", '{"a": [4111111111111111, "ok"]}']
+)
+def test_a_number_is_masked_too(arguments: str) -> None:
+    assert "4111111111111111" not in masked(arguments, made({"type": "pii"}, "mask"))
+
+
+@pytest.mark.parametrize("arguments", ['{"a": "bo\\u006db', "bomb", '{"a": "x", "b": bomb}', "{'a': 'bo\\u006db'}"])
+def test_what_is_no_json_is_judged_with_its_escapes_undone(arguments: str) -> None:
+    assert judged(arguments, BLOCK).halted
+    assert "bomb" not in masked(arguments, MASK)
+    assert "u006d" not in masked(arguments, MASK)
+
+
+@pytest.mark.parametrize("arguments", ['{"a": "bo\\u006db", "a": "fine"}', '{"a": {"b": "bo\\u006db"}, "a": 1}'])
+def test_of_a_name_given_twice_both_values_are_judged(arguments: str) -> None:
+    """Which of the two a client takes is up to its parser."""
+    assert judged(arguments, BLOCK).halted
+
+
+def test_escapes_of_escapes_stay_what_they_are() -> None:
+    arguments = '{"a": "bo\\\\u006db"}'
+    assert not judged(arguments, BLOCK).touches(0, len(arguments))
+
+
+@pytest.mark.parametrize("depth", [10, 150, 100_000])
+def test_however_deep_it_stands_it_is_judged(depth: int) -> None:
+    arguments = '{"a":' * depth + '"bo\\u006db"' + "}" * depth
+    assert judged(arguments, BLOCK).halted
+
+
+def test_a_finding_that_is_seen_in_both_readings_is_told_once() -> None:
+    window = judged('"a" bomb', words("bomb", action="tag"))
+    assert len(window.taken()) == 1
+    assert window.taken() == []

@@ -1,0 +1,225 @@
+"""`retrace` as a user has it: helpful texts, exit codes, and errors that say file, line, field and fix."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import yaml
+
+from tests.cases.test_metrics import scripted
+from tests.commands import retrace, served
+from tests.rig import CHAT, answers, completion, regex, rule, upstream, write_config
+
+URL = ["http://127.0.0.1:9"]
+
+
+def bad(folder: Path) -> Path:
+    path = write_config(folder, URL, [])
+    (folder / "rules.yaml").write_text(
+        "rules:\n  - id: x\n    side: input\n    check: {type: regx, pattern: a}\n    action: blok\n"
+    )
+    return path
+
+
+def test_help_lists_the_commands_and_what_they_do() -> None:
+    for words in ((), ("-h",), ("--help",)):
+        told = retrace(*words)
+        text = told.stdout + told.stderr
+        assert told.returncode == (0 if words else 2)
+        for command in ("serve", "try", "check", "schema", "key"):
+            assert command in text
+        assert "base_url" in text
+
+
+@pytest.mark.parametrize("command", ["serve", "try", "check", "schema", "key"])
+def test_each_command_explains_itself(command: str) -> None:
+    told = retrace(command, "--help")
+    assert told.returncode == 0
+    assert "Usage" in told.stdout
+    assert len(told.stdout) > 200
+    assert told.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words", [("nonsense",), ("serve", "--nonsense"), ("try",), ("serve", "--port", "x"), ("serve", "--workers", "0")]
+)
+def test_a_wrong_word_is_an_error_with_a_hint(words: tuple[str, ...]) -> None:
+    told = retrace(*words)
+    assert told.returncode == 2
+    assert "Usage" in told.stderr or "help" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_check_takes_what_is_right_and_lists_it(tmp_path: Path) -> None:
+    write_config(tmp_path, URL, [regex("bomb", side="input"), rule({"type": "pii"}, "mask", id="pii.out")])
+    for where in (tmp_path, tmp_path / "gateway.yaml"):
+        told = retrace("check", str(where))
+        assert told.returncode == 0, told.stderr
+        assert "all right" in told.stdout
+        assert "input.regex" in told.stdout
+        assert "pii.out" in told.stdout
+        assert "R101 sensitive.content" in told.stdout
+
+
+def test_the_shipped_rules_are_right() -> None:
+    told = retrace("check")
+    assert told.returncode == 0, told.stderr
+    assert "all right" in told.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "serve", "try"])
+def test_what_is_wrong_is_told_with_file_line_field_and_fix(tmp_path: Path, command: str) -> None:
+    path = bad(tmp_path)
+    words = {"check": ("check", str(path)), "serve": ("serve", "-c", str(path)), "try": ("try", "x", "-c", str(path))}
+    told = retrace(*words[command])
+    assert told.returncode == 1
+    assert told.stdout == ""
+    assert "Traceback" not in told.stderr
+    assert re.search(rf"{re.escape(str(tmp_path))}/rules.yaml:4 rules\.0\.check", told.stderr)
+    assert "did you mean `regex`?" in told.stderr
+    assert re.search(r"rules.yaml:5 rules\.0\.action", told.stderr)
+    assert re.search(r"rules\.0\.reason\s+this field is missing\s+add it", told.stderr)
+
+
+def backend(**fields: Any) -> str:
+    return yaml.safe_dump({"backends": [{"name": "a", "type": "vllm", "urls": URL, **fields}]})
+
+
+BROKEN: dict[str, tuple[str, str, str]] = {
+    "no file": ("gateway.yaml", "", "no such file"),
+    "not yaml": ("rules.yaml", "rules: [\n", "not YAML"),
+    "unbounded": ("rules.yaml", yaml.safe_dump({"rules": [regex("a*")]}), "without bound"),
+    "unknown reason": ("rules.yaml", yaml.safe_dump({"rules": [regex("a", reason="R777")]}), "not defined"),
+    "no backend": ("gateway.yaml", "backends: []\n", "backends"),
+    "not an address": ("gateway.yaml", backend(urls=["host:80"]), "http://"),
+    "a password": ("gateway.yaml", backend(urls=["http://a:b@h"]), "key_env"),
+    "odd type": ("gateway.yaml", backend(type="vlm"), "vllm"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_every_kind_of_fault_has_its_words(tmp_path: Path, broken: str) -> None:
+    name, text, words = BROKEN[broken]
+    write_config(tmp_path, URL, [])
+    if text:
+        (tmp_path / name).write_text(text)
+    else:
+        (tmp_path / name).unlink()
+    told = retrace("check", str(tmp_path / "gateway.yaml"))
+    assert told.returncode == 1
+    assert words in told.stderr
+    assert str(tmp_path / name) in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
+    rules = [
+        regex("bomb", side="input", id="bomb"),
+        regex("secret", side="input", action="mask", id="mask"),
+        regex("odd", side="input", action="tag", id="tag", reason="R102"),
+        regex("answer", id="out"),
+        regex("vip", side="input", id="vip", when={"tenant": "vip"}),
+    ]
+    config = ("-c", str(write_config(tmp_path, URL, rules)))
+    for words, code, shown in (
+        (("plain",), 0, ("ALLOW",)),
+        (("a bomb",), 2, ("BLOCK", "R101 sensitive.content", "bomb", "2-6")),
+        (("my secret [b]x[/b]",), 0, ("MASK", "my *** [b]x[/b]")),
+        (("odd",), 0, ("TAG", "R102 personal.data")),
+        (("an answer", "--side", "output"), 2, ("BLOCK", "out")),
+        (("an answer",), 0, ("ALLOW",)),
+        (("vip",), 0, ("ALLOW",)),
+        (("vip", "--tenant", "vip"), 2, ("BLOCK", "vip")),
+    ):
+        told = retrace("try", *words, *config)
+        assert told.returncode == code, (words, told.stdout, told.stderr)
+        for word in shown:
+            assert word in told.stdout
+    told = retrace("try", "-", *config, told="from a pipe: bomb")
+    assert told.returncode == 2
+    assert "BLOCK" in told.stdout
+
+
+def test_schema_prints_and_writes_what_editors_need(tmp_path: Path) -> None:
+    for name in ("gateway", "rules", "reasons", "tiers"):
+        told = retrace("schema", name)
+        assert told.returncode == 0
+        assert "properties" in json.loads(told.stdout)
+    told = retrace("schema", "nonsense")
+    assert told.returncode == 1
+    assert "gateway" in told.stderr
+    assert retrace("schema", "--write", str(tmp_path / "new")).returncode == 0
+    written = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert written == ["gateway.json", "reasons.json", "rules.json", "tiers.json"]
+
+
+async def test_a_key_that_was_made_opens_the_door(tmp_path: Path) -> None:
+    told = retrace("key")
+    assert told.returncode == 0
+    key = re.search(r"rtk-[\w-]{40,}", told.stdout)
+    digest = re.search(r"sha256:[0-9a-f]{64}", told.stdout)
+    assert key
+    assert digest
+    path = scripted(tmp_path)
+    (tmp_path / "tiers.yaml").write_text(yaml.safe_dump({"keys": [{"hash": digest[0], "tenant": "my-team"}]}))
+    path.write_text(path.read_text() + "tiers: tiers.yaml\n")
+    words = ("-c", str(path), "--port", "0", "--host", "0.0.0.0")
+    async with served(*words) as (url, _), aiohttp.ClientSession() as http:
+        at = url.replace("0.0.0.0", "127.0.0.1")
+        for headers, status in (({}, 401), ({"authorization": f"Bearer {key[0]}"}, 200)):
+            async with http.post(f"{at}/v1/chat/completions", json=CHAT, headers=headers) as response:
+                assert response.status == status
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1"])
+def test_without_keys_no_other_address_is_opened(tmp_path: Path, host: str) -> None:
+    for words, listen in (((), {"host": host}), (("--host", host), {})):
+        path = write_config(tmp_path, URL, [], listen={"port": 0, **listen})
+        told = retrace("serve", "-c", str(path), *words)
+        assert told.returncode == 1
+        assert "listen.host" in told.stderr
+        assert host in told.stderr
+        assert "retrace key" in told.stderr
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        told = retrace("serve", "-c", str(write_config(tmp_path, URL, [])), "--port", port)
+    assert told.returncode == 1
+    assert port in told.stderr
+    assert "--port" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+async def test_serve_needs_no_backend_in_the_file(tmp_path: Path) -> None:
+    path = write_config(tmp_path, URL, [regex("secret", action="mask")])
+    async with upstream(answers(completion("a secret"))) as (up, _):
+        for address in (up, f"{up}/v1", f"{up}/"):
+            async with served("-c", str(path), "--port", "0", "--backend", address) as (url, _process):
+                assert await message(url) == "a ***"
+
+
+async def message(url: str) -> str:
+    async with aiohttp.ClientSession() as http, http.post(f"{url}/v1/chat/completions", json=CHAT) as response:
+        answer: Any = await response.json()
+        return str(answer["choices"][0]["message"]["content"])
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+async def test_what_serve_logs_is_one_line_each_and_json(tmp_path: Path, verbose: bool) -> None:
+    """A collector of logs can read it: what rules saw, and all of it only with -v."""
+    words = ("-c", str(scripted(tmp_path)), "--port", "0", *(["-v"] if verbose else []))
+    with (tmp_path / "log").open("wb") as log:
+        async with served(*words, log=log) as (url, _):
+            assert await message(url) == "one two three"
+    lines = (tmp_path / "log").read_text().splitlines()
+    records = [json.loads(line[line.index("{") :]) for line in lines if '"surface"' in line]
+    assert [(record["verdict"], record["status"]) for record in records] == [("tag", 200)]
+    assert "Traceback" not in "".join(lines)

@@ -1,0 +1,65 @@
+"""What waits in a relay."""
+
+from __future__ import annotations
+
+from gateway.surfaces.sse import Frame
+from gateway.waiting import Channel, Run
+from tests.sight import lanes, words
+
+TEXTS = ["one ", "bo", "at ", "bo", "mb ", "end "]
+
+
+def run(action: str) -> tuple[Channel, Run]:
+    channel = Channel(0, "content", lanes(words("bomb", action=action)))
+    frames = [Frame(text.encode(), b"") for text in TEXTS]
+    return channel, Run(channel, frames, TEXTS)
+
+
+def test_events_of_a_run_leave_as_far_as_their_text_may() -> None:
+    channel, waiting = run("tag")
+    assert waiting.leaving() == []
+    channel.judge(final=False)
+    assert waiting.leaving() == [text.encode() for text in TEXTS]
+    assert waiting.over
+
+
+def test_a_run_leaves_in_parts() -> None:
+    channel = Channel(0, "content", lanes(words("bomb")))
+    waiting = Run(channel, [Frame(b"1", b""), Frame(b"2", b"")], ["fine ", "bo"])
+    channel.judge(final=False)
+    assert waiting.leaving() == [b"1"]
+    assert not waiting.over
+    channel.parts.append("at ")
+    channel.judge(final=False)
+    assert waiting.leaving() == [b"2"]
+
+
+def test_a_run_that_a_rule_has_touched_is_taken_apart() -> None:
+    for action in ("mask", "block"):
+        channel, waiting = run(action)
+        channel.judge(final=True)
+        assert waiting.leaving() is None
+        apart = list(waiting.singly())[::-1]
+        assert [event.frame.raw.decode() for event in apart] == TEXTS
+        assert [event.marks[0].start for event in apart] == [0, 4, 6, 9, 11, 14]
+        assert all(event.ready for event in apart)
+
+
+def test_a_channel_that_goes_on_knows_its_last_words() -> None:
+    channel = Channel(0, "content", lanes(words("bomb", action="mask")))
+    channel.parts.append("a bo")
+    channel.judge(final=True)
+    channel.reopen(lanes(words("bomb", action="mask")))
+    start = channel.end
+    channel.parts.append("mb ")
+    channel.judge(final=True)
+    assert channel.window.render(start, "mb ") == "*** "
+
+
+def test_a_call_that_goes_on_is_a_call_still() -> None:
+    channel = Channel(0, "tool_calls.0.function.arguments", lanes(words("bomb")))
+    channel.judge(final=True)
+    channel.reopen(lanes(words("bomb")))
+    channel.parts.append('{"a": "bo')
+    channel.judge(final=False)
+    assert channel.window.frontier == 0
