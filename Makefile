@@ -42,7 +42,7 @@ bench: setup-all  ## measure what the gateway adds to a request
 	$(VENV) -m tests.bench.overhead $(ARGS)
 
 schema: setup  ## write the JSON Schema of the rule files for editors
-	$(VENV) -m gateway.cli schema --write
+	$(VENV) -m gateway.cli schema --write rules/schema
 
 lock:  ## fit the lock files to pyproject.toml and deploy/vllm/requirements.in (ARGS=--upgrade: newest versions)
 	@$(PYTHON) -m deploy.setup.lock $(ARGS)

@@ -30,10 +30,9 @@ async def test_what_output_rules_find_in_a_stream_is_counted_once(tmp_path: Path
 
 
 async def test_a_stream_that_waits_says_so_and_then_what_went_wrong(tmp_path: Path) -> None:
-    limits = {"keep_alive_seconds": 0.05}
-    async with gateway(tmp_path, ["http://127.0.0.1:9"], limits=limits) as running:
-        async with await running.chat(stream=True) as response:
-            body = await response.read()
-            assert response.status == 200
+    async with gateway(tmp_path, ["http://127.0.0.1:9"], limits={"keep_alive_seconds": 0.05}) as running:
+        response = await running.chat(stream=True)
+        body = await response.read()
+    assert response.status == 200
     assert b'"error"' in body
     assert b"[DONE]" not in body

@@ -277,7 +277,7 @@ async def test_an_informational_answer_before_the_real_one_is_skipped(tmp_path: 
 
 
 async def test_many_faults_in_a_row_leave_nothing(tmp_path: Path) -> None:
-    scripts: list[Any] = [*BREAKS.values(), answers(b"", 500), raw_answer(b""), streams([GARBAGE["no json"]])]
+    scripts: list[Any] = [*list(BREAKS.values())[:2], answers(b"", 500), raw_answer(b""), streams([GARBAGE["no json"]])]
     left = iter(scripts * 5)
 
     async def script(seen: Any, writer: asyncio.StreamWriter) -> None:

@@ -12,8 +12,8 @@ import uvloop
 CHUNKS = 64
 _TEXT = (
     "The settlement date of an order is the day on which money and goods have both changed hands and a shop that ships "
-    "on the same day can book it at once while a bank waits until the clearing house has confirmed the batch so the two "
-    "ledgers differ by a day or two which is why the report shows both figures side by side 这是一个例子"
+    "on the same day can book it at once while a bank waits until the clearing house has confirmed the batch so the "
+    "two ledgers differ by a day or two which is why the report shows both figures side by side 这是一个例子"
 )
 _WORDS = _TEXT.split()
 

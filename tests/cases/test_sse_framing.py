@@ -74,7 +74,7 @@ async def test_C00_no_split_of_a_character_hurts_it(tmp_path: Path, surface: str
     texts = len(b"".join(events[:3]))
     pieces = [every(whole, size) for size in (1, 2, 3)] + [cut(whole, place) for place in range(1, texts)]
     async with upstream(streams([])) as (url, up), gateway(tmp_path, [url], GUARDS[guard]) as running:
-        for got in await each(running, up, [streams(cuts, pause=0.0005) for cuts in pieces], path, body):
+        for got in await each(running, up, [streams(cuts) for cuts in pieces], path, body):
             assert got == whole
         await quiet(running)
 
@@ -83,7 +83,7 @@ async def test_C00_no_split_of_the_wire_itself_hurts(tmp_path: Path) -> None:
     path, body, events = SURFACES["chat"]
     wire = stream_head() + b"".join(map(chunk, [*events, b""]))
     async with upstream(streams([])) as (url, up), gateway(tmp_path, [url], GUARDS["guarded"]) as running:
-        scripts = [raw_answer(*cut(wire, place), pause=0.0005, close=False) for place in range(1, len(wire), 3)]
+        scripts = [raw_answer(*cut(wire, place), close=False) for place in range(1, len(wire), 3)]
         for got in await each(running, up, scripts, path, body):
             assert got == b"".join(events)
 
@@ -92,7 +92,7 @@ async def test_C00_no_split_of_the_wire_itself_hurts(tmp_path: Path) -> None:
 async def test_C01_usage_is_booked_once_wherever_its_event_is_cut(tmp_path: Path, asked: bool) -> None:
     head, tail = b"".join(chat_stream("a", "b", done=False)[:-1]), usage_event() + DONE
     body = {**CHAT, "stream": True, "stream_options": {"include_usage": asked}}
-    scripts = [streams([head, *cut(tail, place)], pause=0.0005) for place in range(1, len(tail))]
+    scripts = [streams([head, *cut(tail, place)]) for place in range(1, len(tail))]
     async with upstream(streams([])) as (url, up), gateway(tmp_path, [url], GUARDS["guarded"]) as running:
         for got in await each(running, up, scripts, "/v1/chat/completions", body):
             assert got == (head + tail if asked else head + DONE)
@@ -183,7 +183,7 @@ async def test_C08_random_cuts_lose_no_event(tmp_path: Path, end: bytes) -> None
     for number in range(40):
         whole = b"".join(endings[number % len(endings)]).replace(b"\n", end)
         places = dice.sample(range(1, len(whole)), dice.randint(1, 30))
-        scripts.append(streams(cut(whole, *places), pause=0.0005))
+        scripts.append(streams(cut(whole, *places)))
     async with upstream(streams([])) as (url, up), gateway(tmp_path, [url], GUARDS["guarded"]) as running:
         for got in await each(running, up, scripts, "/v1/chat/completions", {**CHAT, **STREAM}):
             assert got == expected  # and [DONE] is there, since the answer was complete
