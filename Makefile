@@ -24,10 +24,11 @@ down:  ## stop what make up started
 	@$(PYTHON) -m deploy.setup.down
 
 test: setup-all  ## all tests, the ones against a real engine included
-	$(VENV) -m pytest $(ARGS)
+	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
+	$(VENV) -m pytest -m engine $(ARGS)
 
 test-fast: setup  ## the tests that need no engine
-	$(VENV) -m pytest -m "not engine" $(ARGS)
+	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
 
 check: setup  ## lint, formatting, types
 	$(VENV) -m ruff check .

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.cases.test_metrics import scripted
-from tests.commands import retrace, served
+from tests.commands import at_once, retrace, served
 from tests.rig import CHAT, answers, completion, regex, rule, upstream, write_config
 
 URL = ["http://127.0.0.1:9"]
@@ -37,29 +37,24 @@ def test_help_lists_the_commands_and_what_they_do() -> None:
         assert "base_url" in text
 
 
-@pytest.mark.parametrize("command", ["serve", "try", "check", "schema", "key"])
-def test_each_command_explains_itself(command: str) -> None:
-    told = retrace(command, "--help")
-    assert told.returncode == 0
-    assert "Usage" in told.stdout
-    assert len(told.stdout) > 200
-    assert told.stderr == ""
+def test_each_command_explains_itself() -> None:
+    for told in at_once(*((command, "--help") for command in ("serve", "try", "check", "schema", "key"))):
+        assert told.returncode == 0
+        assert "Usage" in told.stdout
+        assert len(told.stdout) > 200
+        assert told.stderr == ""
 
 
-@pytest.mark.parametrize(
-    "words", [("nonsense",), ("serve", "--nonsense"), ("try",), ("serve", "--port", "x"), ("serve", "--workers", "0")]
-)
-def test_a_wrong_word_is_an_error_with_a_hint(words: tuple[str, ...]) -> None:
-    told = retrace(*words)
-    assert told.returncode == 2
-    assert "Usage" in told.stderr or "help" in told.stderr
-    assert "Traceback" not in told.stderr
+def test_a_wrong_word_is_an_error_with_a_hint() -> None:
+    for told in at_once(("nonsense",), ("try",), ("serve", "--workers", "0")):
+        assert told.returncode == 2
+        assert "Usage" in told.stderr or "help" in told.stderr
+        assert "Traceback" not in told.stderr
 
 
 def test_check_takes_what_is_right_and_lists_it(tmp_path: Path) -> None:
     write_config(tmp_path, URL, [regex("bomb", side="input"), rule({"type": "pii"}, "mask", id="pii.out")])
-    for where in (tmp_path, tmp_path / "gateway.yaml"):
-        told = retrace("check", str(where))
+    for told in at_once(("check", str(tmp_path)), ("check", str(tmp_path / "gateway.yaml"))):
         assert told.returncode == 0, told.stderr
         assert "all right" in told.stdout
         assert "input.regex" in told.stdout
@@ -73,18 +68,16 @@ def test_the_shipped_rules_are_right() -> None:
     assert "all right" in told.stdout
 
 
-@pytest.mark.parametrize("command", ["check", "serve", "try"])
-def test_what_is_wrong_is_told_with_file_line_field_and_fix(tmp_path: Path, command: str) -> None:
-    path = bad(tmp_path)
-    words = {"check": ("check", str(path)), "serve": ("serve", "-c", str(path)), "try": ("try", "x", "-c", str(path))}
-    told = retrace(*words[command])
-    assert told.returncode == 1
-    assert told.stdout == ""
-    assert "Traceback" not in told.stderr
-    assert re.search(rf"{re.escape(str(tmp_path))}/rules.yaml:4 rules\.0\.check", told.stderr)
-    assert "did you mean `regex`?" in told.stderr
-    assert re.search(r"rules.yaml:5 rules\.0\.action", told.stderr)
-    assert re.search(r"rules\.0\.reason\s+this field is missing\s+add it", told.stderr)
+def test_what_is_wrong_is_told_with_file_line_field_and_fix(tmp_path: Path) -> None:
+    path = str(bad(tmp_path))
+    for told in at_once(("check", path), ("serve", "-c", path), ("try", "x", "-c", path)):
+        assert told.returncode == 1
+        assert told.stdout == ""
+        assert "Traceback" not in told.stderr
+        assert re.search(rf"{re.escape(str(tmp_path))}/rules.yaml:4 rules\.0\.check", told.stderr)
+        assert "did you mean `regex`?" in told.stderr
+        assert re.search(r"rules.yaml:5 rules\.0\.action", told.stderr)
+        assert re.search(r"rules\.0\.reason\s+this field is missing\s+add it", told.stderr)
 
 
 def backend(**fields: Any) -> str:
@@ -95,27 +88,26 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "no file": ("gateway.yaml", "", "no such file"),
     "not yaml": ("rules.yaml", "rules: [\n", "not YAML"),
     "unbounded": ("rules.yaml", yaml.safe_dump({"rules": [regex("a*")]}), "without bound"),
-    "unknown reason": ("rules.yaml", yaml.safe_dump({"rules": [regex("a", reason="R777")]}), "not defined"),
-    "no backend": ("gateway.yaml", "backends: []\n", "backends"),
     "not an address": ("gateway.yaml", backend(urls=["host:80"]), "http://"),
-    "a password": ("gateway.yaml", backend(urls=["http://a:b@h"]), "key_env"),
     "odd type": ("gateway.yaml", backend(type="vlm"), "vllm"),
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-def test_every_kind_of_fault_has_its_words(tmp_path: Path, broken: str) -> None:
-    name, text, words = BROKEN[broken]
-    write_config(tmp_path, URL, [])
-    if text:
-        (tmp_path / name).write_text(text)
-    else:
-        (tmp_path / name).unlink()
-    told = retrace("check", str(tmp_path / "gateway.yaml"))
-    assert told.returncode == 1
-    assert words in told.stderr
-    assert str(tmp_path / name) in told.stderr
-    assert "Traceback" not in told.stderr
+def test_every_kind_of_fault_has_its_words(tmp_path: Path) -> None:
+    for number, (name, text, _) in enumerate(BROKEN.values()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        write_config(folder, URL, [])
+        if text:
+            (folder / name).write_text(text)
+        else:
+            (folder / name).unlink()
+    tolds = at_once(*(("check", str(tmp_path / str(number) / "gateway.yaml")) for number in range(len(BROKEN))))
+    for number, ((name, _, words), told) in enumerate(zip(BROKEN.values(), tolds, strict=True)):
+        assert told.returncode == 1
+        assert words in told.stderr
+        assert str(tmp_path / str(number) / name) in told.stderr
+        assert "Traceback" not in told.stderr
 
 
 def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
@@ -127,15 +119,16 @@ def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
         regex("vip", side="input", id="vip", when={"tenant": "vip"}),
     ]
     config = ("-c", str(write_config(tmp_path, URL, rules)))
-    for words, code, shown in (
+    cases: list[tuple[tuple[str, ...], int, tuple[str, ...]]] = [
         (("a bomb",), 2, ("BLOCK", "R101 sensitive.content", "bomb", "2-6")),
         (("my secret [b]x[/b]",), 0, ("MASK", "my *** [b]x[/b]")),
         (("odd",), 0, ("TAG", "R102 personal.data")),
         (("an answer", "--side", "output"), 2, ("BLOCK", "out")),
         (("an answer for a vip",), 0, ("ALLOW",)),
         (("vip", "--tenant", "vip"), 2, ("BLOCK", "vip")),
-    ):
-        told = retrace("try", *words, *config)
+    ]
+    tolds = at_once(*(("try", *words, *config) for words, _, _ in cases))
+    for (words, code, shown), told in zip(cases, tolds, strict=True):
         assert told.returncode == code, (words, told.stdout, told.stderr)
         for word in shown:
             assert word in told.stdout
@@ -145,13 +138,14 @@ def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
 
 
 def test_schema_prints_and_writes_what_editors_need(tmp_path: Path) -> None:
-    told = retrace("schema", "rules")
+    told, wrong, wrote = at_once(
+        ("schema", "rules"), ("schema", "nonsense"), ("schema", "--write", str(tmp_path / "new"))
+    )
     assert told.returncode == 0
     assert "properties" in json.loads(told.stdout)
-    told = retrace("schema", "nonsense")
-    assert told.returncode == 1
-    assert "gateway" in told.stderr
-    assert retrace("schema", "--write", str(tmp_path / "new")).returncode == 0
+    assert wrong.returncode == 1
+    assert "gateway" in wrong.stderr
+    assert wrote.returncode == 0
     written = sorted(path.name for path in (tmp_path / "new").iterdir())
     assert written == ["gateway.json", "reasons.json", "rules.json", "tiers.json"]
 
@@ -174,11 +168,15 @@ async def test_a_key_that_was_made_opens_the_door(tmp_path: Path) -> None:
                 assert response.status == status
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1"])
-def test_without_keys_no_other_address_is_opened(tmp_path: Path, host: str) -> None:
-    for words, listen in (((), {"host": host}), (("--host", host), {})):
-        path = write_config(tmp_path, URL, [], listen={"port": 0, **listen})
-        told = retrace("serve", "-c", str(path), *words)
+def test_without_keys_no_other_address_is_opened(tmp_path: Path) -> None:
+    by_file, by_word = [tmp_path / name for name in ("file", "word")]
+    hosts = ("0.0.0.0", "::", "192.168.1.1")
+    for folder in (by_file, by_word):
+        folder.mkdir()
+    plain = str(write_config(by_word, URL, []))
+    listening = str(write_config(by_file, URL, [], listen={"port": 0, "host": hosts[0]}))
+    commands = [("serve", "-c", listening), *(("serve", "-c", plain, "--host", host) for host in hosts)]
+    for host, told in zip((hosts[0], *hosts), at_once(*commands), strict=True):
         assert told.returncode == 1
         assert "listen.host" in told.stderr
         assert host in told.stderr
@@ -198,7 +196,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
 async def test_serve_needs_no_backend_in_the_file(tmp_path: Path) -> None:
     path = write_config(tmp_path, URL, [regex("secret", action="mask")])
     async with upstream(answers(completion("a secret"))) as (up, _):
-        for address in (up, f"{up}/v1", f"{up}/"):
+        for address in (up, f"{up}/v1/"):
             async with served("-c", str(path), "--port", "0", "--backend", address) as (url, _process):
                 assert await message(url) == "a ***"
 
