@@ -52,7 +52,8 @@ def downstream(headers: Mapping[str, str], sent: Mapping[str, str], exchange_id:
         for name, value in headers.items()
         if (low := name.lower()) not in _KEPT_BACK and low not in hops and not low.startswith("x-retrace")
     }
-    return {**kept, ID: exchange_id, REQUEST_ID: sent.get(REQUEST_ID, exchange_id)}
+    kept[ID], kept[REQUEST_ID] = exchange_id, sent.get(REQUEST_ID, exchange_id)
+    return kept
 
 
 @lru_cache(maxsize=256)

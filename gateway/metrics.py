@@ -84,12 +84,18 @@ class Metrics:
             multiprocess_mode="livemin",
         )
         self._child = lru_cache(maxsize=4096)(lambda metric, *labels: metric.labels(*labels))
+        self._exchange = lru_cache(maxsize=1024)(self._exchange_children)
 
     def observe_exchange(self, surface: str, stream: bool, status: int, seconds: float, own: float) -> None:
         """A request was answered (or its client left)."""
-        self._child(self.requests, surface, "true" if stream else "false", str(status)).inc()
-        self._child(self.duration, surface).observe(seconds)
-        self._child(self.overhead, surface).observe(own)
+        requests, duration, overhead = self._exchange(surface, stream, status)
+        requests.inc()
+        duration.observe(seconds)
+        overhead.observe(own)
+
+    def _exchange_children(self, surface: str, stream: bool, status: int) -> tuple[Counter, Histogram, Histogram]:
+        requests = self.requests.labels(surface, "true" if stream else "false", str(status))
+        return requests, self.duration.labels(surface), self.overhead.labels(surface)
 
     def observe_verdict(self, surface: str, verdict: Verdict) -> None:
         self._child(self.exchanges, surface, verdict.word).inc()

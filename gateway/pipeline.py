@@ -157,11 +157,10 @@ def _canned(errand: Errand, message: str) -> Reply:
 
 
 def _head(errand: Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
-    return {
-        **headers.downstream(theirs, sent, errand.exchange.id),
-        **_verdict(errand.trip.draft),
-        "content-type": kind,
-    }
+    head = headers.downstream(theirs, sent, errand.exchange.id)
+    head.update(_verdict(errand.trip.draft))
+    head["content-type"] = kind
+    return head
 
 
 def _verdict(draft: Draft) -> dict[str, str]:

@@ -150,6 +150,17 @@ def sniffer(expression: str) -> Callable[[str], bool]:
     return lambda text: bool(match(text.encode()))
 
 
+def searcher(expression: str) -> Callable[[str], bool]:
+    """Whether RE2 finds `expression`, as it is written, in a text. ValueError if it can't take it."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(expression, options)
+    except re2.error as fault:
+        raise ValueError(f"RE2 can't take {expression!r}: {fault.args[0]!r}; write it without look-around") from fault
+    return lambda text: compiled.search(text) is not None
+
+
 def _compile(pattern: Pattern, expression: str, options: re2.Options) -> re2._Regexp:
     try:
         return re2.compile(expression, options)

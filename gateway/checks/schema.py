@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
-import re
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import jsonschema
+from jsonschema import validators
 from pydantic import Field, ValidationInfo, model_validator
 
 from gateway.checks import Check
+from gateway.checks._matcher import searcher
 from gateway.types import NEVER, View
 
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n\s*```\s*\Z", re.DOTALL)
+_search = lru_cache(maxsize=1024)(searcher)
+
+
+def _pattern(_validator: Any, pattern: str, text: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
+    """`pattern` in linear time: jsonschema's own goes through Python's `re`, which a text can stall."""
+    if isinstance(text, str) and not _search(pattern)(text):
+        yield jsonschema.ValidationError("does not match")
+
+
+_Validator: Any = validators.extend(jsonschema.Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]
 
 
 class Plug(Check):
@@ -36,17 +47,17 @@ class Plug(Check):
             jsonschema.Draft202012Validator.check_schema(self.json_schema or {})
         except jsonschema.SchemaError as fault:
             raise ValueError(f"not a JSON Schema: at {fault.json_path}, {fault.message}") from fault
+        _assert_works(self.json_schema)
         return self
 
     @cached_property
-    def _validator(self) -> jsonschema.Draft202012Validator:
-        return jsonschema.Draft202012Validator(self.json_schema or {})
+    def _validator(self) -> Any:
+        return _Validator(self.json_schema or {})
 
     def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
         if not view.final:
             return [], view.begin
-        fenced = _FENCE.match(view.text) if self.allow_fence else None
-        fits = self._fits(fenced[1] if fenced else view.text)
+        fits = self._fits(_unfenced(view.text) if self.allow_fence else view.text)
         return [] if fits else [(0, len(view.text))], len(view.text)
 
     def wake(self, position: int) -> int:
@@ -57,6 +68,48 @@ class Plug(Check):
             return bool(self._validator.is_valid(json.loads(text, parse_constant=_no_constant)))
         except (ValueError, RecursionError):
             return False
+
+
+def _unfenced(text: str) -> str:
+    """What stands between the fences of a code block that is the whole answer; else the text itself."""
+    bare = text.strip()
+    opening, newline, rest = bare.partition("\n")
+    is_block = newline and opening.rstrip() in ("```", "```json") and rest.endswith("```")
+    return rest[:-3] if is_block else text
+
+
+def _assert_works(schema: Any) -> None:
+    """ValueError if it could only fail at work: references to what is not there, patterns that could stall."""
+    for inner in _inside(schema):
+        reference, pattern = inner.get("$ref"), inner.get("pattern")
+        if isinstance(reference, str) and not _there(schema, reference):
+            raise ValueError(
+                f"`$ref: {reference}` leads nowhere; only places in this schema can be named (#/$defs/...)"
+            )
+        if isinstance(pattern, str):
+            _search(pattern)
+        if isinstance(inner.get("patternProperties"), dict):
+            raise ValueError("`patternProperties` can't be checked in linear time; name the `properties`")
+
+
+def _inside(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            yield from _inside(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _inside(inner)
+
+
+def _there(schema: Any, reference: str) -> bool:
+    """Whether a JSON pointer of this very document leads somewhere."""
+    start, _, pointer = reference.partition("#")
+    place = schema
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        place = place.get(name) if isinstance(place, dict) else None
+    return not start and (not pointer or pointer.startswith("/")) and place is not None
 
 
 def _no_constant(name: str) -> None:

@@ -73,7 +73,7 @@ class WordScanner:
         self._words = list(owners)
         self._owners = list(owners.values())
         self._bare = [bool(_latin(word[0])) + 2 * bool(_latin(word[-1])) for word in self._words]
-        self._automaton = ahocorasick_rs.AhoCorasick(self._words)
+        self._automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in self._words])
         self._begun = _begun(owners)
         spelled = {word: owner for word, owner in owners.items() if _spelled.can_be(word)}
         self._begun_spelled = _begun(spelled)
@@ -103,7 +103,7 @@ class WordScanner:
 
     def _whole(self, text: str, mask: int) -> Iterator[tuple[int, int, int]]:
         """Words as they are written."""
-        for number, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
+        for number, start, end in self._found(text):
             bare = self._bare[number]
             if bare & 1 and start and _latin(text[start - 1]):
                 continue
@@ -112,10 +112,22 @@ class WordScanner:
             for index in _bits(self._owners[number] & mask):
                 yield index, start, end
 
+    def _found(self, text: str) -> Sequence[tuple[int, int, int]]:
+        """Every word in a text: its number, start and end. It is looked for in bytes, which takes no copy of ASCII."""
+        data = text.encode()
+        found: list[tuple[int, int, int]] = self._automaton.find_matches_as_indexes(data, overlapping=True)
+        if not found or len(data) == len(text):
+            return found
+        chars, seen = {0: 0}, 0
+        for edge in sorted({edge for _, start, end in found for edge in (start, end)} - {0}):
+            chars[edge] = chars[seen] + len(data[seen:edge].decode())
+            seen = edge
+        return [(number, chars[start], chars[end]) for number, start, end in found]
+
     def _spelled_out(self, text: str, mask: int) -> Iterator[tuple[int, int, int]]:
         """Words spelled out, with separators between their characters."""
         for solid, places in _spelled.runs(text):
-            for number, start, end in self._automaton.find_matches_as_indexes(solid, overlapping=True):
+            for number, start, end in self._found(solid):
                 for index in _bits(self._owners[number] & mask):
                     yield index, places[start], places[end - 1] + 1
 

@@ -75,11 +75,12 @@ class OpenAISurface(Surface):
     def read(self, data: Mapping[str, Any]) -> Reading:
         pieces: list[Piece] = []
         ends: dict[int, str] = {}
+        skip = self.skip
         for choice in _choices(data):
             index = choice.get("index", 0)
             for holder in self.holders(choice):
                 for name, value in holder.items():
-                    if not value or name in self.skip:
+                    if not value or name in skip:
                         continue
                     if value.__class__ is str:
                         pieces.append(Piece(index, name, value))

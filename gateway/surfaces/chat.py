@@ -12,7 +12,7 @@ from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, fie
 from gateway.types import Exchange, Text
 
 LONGEST_ROLE = 64
-_BESIDE = ("tools", "functions", "documents", "prediction", "chat_template", "chat_template_kwargs")
+_BESIDE = {"tools", "functions", "documents", "prediction", "response_format", "chat_template", "chat_template_kwargs"}
 
 
 class Plug(OpenAISurface):
@@ -28,8 +28,7 @@ class Plug(OpenAISurface):
         found = [text for index, message in enumerate(messages) for text in _message(index, message)]
         found += [
             Text((name, *path), "request", text)
-            for name in _BESIDE
-            if body.get(name)
+            for name in sorted(body.keys() & _BESIDE)
             for path, text in leaves.texts(body[name], NOT_TEXT)
         ]
         return Asked(

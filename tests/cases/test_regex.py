@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from gateway.checks._pattern import translate
 from gateway.checks.regex import Plug
+from gateway.checks.schema import Plug as Schema
 from gateway.types import View
 from tests.rig import CHAT, answers, completion, gateway, regex, upstream
 
@@ -81,3 +83,33 @@ async def test_C84_a_bad_pattern_in_a_reload_leaves_the_old_rules(tmp_path: Path
             assert complaint["problem"]
             assert b"the ***" in await running.ask("/v1/chat/completions", CHAT)
         assert (await running.metrics())["retrace_reload_ok"] == 0
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+def test_C84_nor_can_a_pattern_inside_a_json_schema_stall(pattern: str) -> None:
+    check = Schema(json_schema={"properties": {"a": {"pattern": pattern}}})
+    began = time.perf_counter()
+    spans, _ = check.look(View('{"a": "' + "a" * 50_000 + '!"}'))
+    assert spans
+    assert check.look(View('{"a": 7}'))[0] == []
+    assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": "(?=x)y"}}},
+        {"patternProperties": {"^(a+)+$": {}}},
+        {"properties": {"a": {"anyOf": [{"pattern": r"(a)\1"}]}}},
+    ],
+)
+def test_C84_what_no_linear_engine_can_do_is_refused_there_too(schema: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"linear|RE2"):
+        Schema(json_schema=schema)
+
+
+@pytest.mark.parametrize("text", ["```json\n" + "\n" * 60_000 + "x", "```" * 20_000, "`" * 60_000, " " * 60_000 + "{"])
+def test_C84_no_answer_can_stall_the_check_of_its_json(text: str) -> None:
+    began = time.perf_counter()
+    Schema(json_schema={"type": "object"}).look(View(text))
+    assert time.perf_counter() - began < 1

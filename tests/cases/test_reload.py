@@ -208,6 +208,26 @@ async def test_C87_a_valid_file_that_cannot_work_is_not_moved_into(tmp_path: Pat
         assert b'"finish_reason":"content_filter"' in await running.ask("/v1/chat/completions", CHAT)
 
 
+@pytest.mark.parametrize("reference", ["#/$defs/missing", "http://127.0.0.1:9/x.json", "other.json", "#anchor"])
+async def test_C87_a_schema_that_could_only_fail_at_work_is_not_moved_into(tmp_path: Path, reference: str) -> None:
+    async with upstream(answers(completion("old"))) as (url, _), gateway(tmp_path, [url], OLD) as running:
+        first = await status(running)
+        schema = {"$defs": {"here": {"type": "object"}}, "properties": {"a": {"$ref": reference}}}
+        (tmp_path / "rules.yaml").write_text(
+            yaml.safe_dump({"rules": [rule({"type": "schema", "json_schema": schema})]})
+        )
+        await running.server.steward.reload(running.server._apply)
+        told = await status(running)
+        assert told["revision"] == first["revision"]
+        assert reference in told["last_error"]["complaints"][0]["problem"]
+        schema["properties"] = {"a": {"$ref": "#/$defs/here"}, "b": {"$ref": "#"}}
+        (tmp_path / "rules.yaml").write_text(
+            yaml.safe_dump({"rules": [rule({"type": "schema", "json_schema": schema})]})
+        )
+        await running.server.steward.reload(running.server._apply)
+        assert not failed(await status(running))
+
+
 async def test_C87_a_word_list_is_followed_too(tmp_path: Path) -> None:
     words = tmp_path / "lists" / "words.txt"
     words.parent.mkdir()
