@@ -39,8 +39,9 @@ def request_id(given: str | None, exchange_id: str) -> str:
 
 def upstream(headers: Mapping[str, str], exchange_id: str) -> dict[str, str]:
     """The headers of the call upstream; names are lower case."""
-    sent = {name: headers[name] for name in _PASSED_ON if name in headers}
-    return {**sent, REQUEST_ID: request_id(sent.get(REQUEST_ID), exchange_id)}
+    sent = {name: value for name in _PASSED_ON if (value := headers.get(name)) is not None}
+    sent[REQUEST_ID] = request_id(sent.get(REQUEST_ID), exchange_id)
+    return sent
 
 
 def downstream(headers: Mapping[str, str], sent: Mapping[str, str], exchange_id: str) -> dict[str, str]:

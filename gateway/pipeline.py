@@ -68,7 +68,8 @@ class Pipeline:
 
     def authorize(self, sent: Mapping[str, str]) -> Principal:
         """Whose request this is; Unauthorized if nobody's."""
-        return self._house().keys.principal(headers.bearer(sent))
+        keys = self._house().keys
+        return keys.principal(headers.bearer(sent) if keys else None)
 
     def shape(self, path: str, fault: Fault) -> bytes:
         """A fault as the SDKs of this path's surface expect it."""
