@@ -26,6 +26,7 @@ CONFIG = here if (here := Path("rules/gateway.yaml")).exists() else SHIPPED
 app = typer.Typer(
     name="retrace",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode="markdown",
     help="A guarded drop-in proxy in front of LLM endpoints.\n\nStart with `retrace check`, then `retrace serve`, and "
     "point your SDK's `base_url` at http://127.0.0.1:8080/v1.",

@@ -34,6 +34,7 @@ class Limits(Strict):
     """What a client may ask of the gateway."""
 
     body_bytes: int = Field(default=32 << 20, ge=1024, description="Largest request body.")
+    text_chars: int = Field(default=1_000_000, ge=1024, description="Most text of a request, all messages together.")
     body_seconds: float = Field(default=30.0, gt=0, description="How long a request body may take to arrive.")
     answer_bytes: int = Field(default=64 << 20, ge=1024, description="Largest answer that is not streamed.")
     keep_alive_seconds: float | None = Field(

@@ -10,7 +10,7 @@ import orjson
 from gateway import headers, leaves
 from gateway.calls import CallWindow
 from gateway.config import House
-from gateway.errors import BadRequest, GuardBroken, Refused
+from gateway.errors import BadRequest, GuardBroken, Refused, TooLarge
 from gateway.judge import silent
 from gateway.rules import BROKEN, Place
 from gateway.surfaces import Surface
@@ -58,7 +58,9 @@ def admit(
 
 def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) -> dict[str, Any] | Canned:
     """The body that may go on, with what is to be masked masked. Refused if a rule blocks it."""
-    who = exchange.principal
+    who, limits = exchange.principal, house.file.limits
+    if sum(len(text.text) for text in exchange.texts) > limits.text_chars:
+        raise TooLarge(f"the request holds more than {limits.text_chars} characters of text (`limits.text_chars`)")
     for text in exchange.texts:
         lanes = house.judge.lanes(Place(Side.INPUT, exchange.surface, exchange.model, who.tenant, who.tier, text.role))
         escaped = text.path[-1] == "arguments"

@@ -10,9 +10,10 @@ book        metrics and log see the exchange and its draft   (ledger.py)
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+LARGE = 1 << 17  # bytes; judging them takes about a millisecond
+T = TypeVar("T")
 
 Opening = Coroutine[Any, Any, Answer]
 
@@ -97,7 +100,7 @@ class Pipeline:
             trip.exchange = exchange
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
-                judged = inlet.judge(house, exchange, body, trip.draft)
+                judged = await _beside(len(inbound.body), inlet.judge, house, exchange, body, trip.draft)
             finally:
                 self._metrics.observe_findings(Side.INPUT, trip.draft.findings)
         if isinstance(judged, Canned):
@@ -120,7 +123,7 @@ class Pipeline:
         finally:
             answer.close()
         with errand.trip:
-            out = self._whole(errand, answer.status, raw)
+            out = await _beside(len(raw), self._whole, errand, answer.status, raw)
         return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
 
     def _whole(self, errand: Errand, status: int, raw: bytes) -> bytes:
@@ -147,6 +150,11 @@ class Pipeline:
                 answer.close()
         kind = answer.headers.get("content-type", JSON)
         return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
+
+
+async def _beside(size: int, work: Callable[..., T], *args: Any) -> T:
+    """The outcome of `work`; a large piece of it is done beside the event loop, so that others go on meanwhile."""
+    return work(*args) if size < LARGE else await asyncio.to_thread(work, *args)
 
 
 def _canned(errand: Errand, message: str) -> Reply:

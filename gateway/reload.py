@@ -44,7 +44,7 @@ class Steward:
             folders = {file.parent for file in self.house.watched} | {self._source.path.resolve().parent}
             fresh = True  # what was saved before these folders were watched has told nobody
             async for changes in watchfiles.awatch(
-                *folders, step=100, debounce=200, recursive=True, yield_on_timeout=True, rust_timeout=LOOK
+                *folders, step=50, debounce=100, recursive=True, yield_on_timeout=True, rust_timeout=LOOK
             ):
                 watched = self.house.watched
                 if changes or (fresh and self._stale()):

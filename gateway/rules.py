@@ -73,7 +73,7 @@ class Rule(Strict):
     message: Words | None = Field(default=None, description="Told to the client instead of the reason's own words.")
     respond: Literal["error", "answer"] = Field(
         default="error",
-        description="A blocked input: an HTTP error, or a normal answer that holds the message (SDKs raise nothing).",
+        description="A blocked input: an HTTP error, or a normal answer that holds the message.",
     )
     mask: str = Field(default="***", max_length=64, description="What stands in the place of masked text.")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -415,3 +416,17 @@ def shaped(body: bytes) -> dict[str, Any]:
     assert {"code", "param"} <= error.keys(), error
     assert "None" not in (error["type"], error["code"], error["param"]), error
     return error
+
+
+@contextmanager
+def black_hole() -> Iterator[str]:
+    """An address at which nobody answers the door: its queue is full."""
+    with ExitStack() as all_closed:
+        trap = all_closed.enter_context(socket.socket())
+        trap.bind(("127.0.0.1", 0))
+        trap.listen(0)
+        for _ in range(4):
+            visitor = all_closed.enter_context(socket.socket())
+            visitor.setblocking(False)
+            visitor.connect_ex(trap.getsockname())
+        yield f"http://127.0.0.1:{trap.getsockname()[1]}"

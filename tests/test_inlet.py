@@ -10,7 +10,7 @@ import pytest
 
 from gateway import inlet
 from gateway.config import House, Source, build
-from gateway.errors import BadRequest, Refused
+from gateway.errors import BadRequest, Refused, TooLarge
 from gateway.inlet import Canned
 from gateway.plug import plugs
 from gateway.types import Action, Draft, Exchange, Principal, Verdict
@@ -211,3 +211,10 @@ def test_a_rule_can_ask_who_speaks_and_for_whom(tmp_path: Path) -> None:
 
 def test_rules_for_answers_do_not_judge_requests(tmp_path: Path) -> None:
     assert judged(tmp_path, said("bomb"), rule(WORDS))[0] == said("bomb")
+
+
+def test_a_text_without_measure_is_refused_before_it_is_judged(tmp_path: Path) -> None:
+    config = write_config(tmp_path, ["http://127.0.0.1:1"], [guard()], limits={"text_chars": 2000})
+    exchange, body = admitted(said("bomb" * 501))
+    with pytest.raises(TooLarge, match="text_chars"):
+        inlet.judge(build(Source(config)), exchange, body, Draft())

@@ -40,6 +40,7 @@ class HttpAnswer:
             yield self._first
         content, clock = self._response.content, self._clock
         clock.expire = lambda: content.set_exception(clock.fault())
+        clock.check = self._notice_loss
         while not content.at_eof():
             clock.begin()
             try:
@@ -49,6 +50,12 @@ class HttpAnswer:
             clock.end()
             if chunk:
                 yield chunk
+
+    def _notice_loss(self) -> None:
+        """aiohttp closes a connection whose framing is garbage, and leaves who reads from it waiting."""
+        connection, content = self._response.connection, self._response.content
+        if connection and connection.closed and not content.is_eof() and content.exception() is None:
+            content.set_exception(aiohttp.ClientPayloadError("the framing is garbage"))
 
     async def read(self, limit: int) -> bytes:
         if self._response.content.at_eof() and len(self._first) <= limit:
@@ -128,10 +135,8 @@ class HttpBackend:
             last = len(tried) > self._retries
             try:
                 answer = await self._try(replica, call)
-            except UpstreamTimeout:
-                raise
             except UpstreamFault as fault:
-                if last:
+                if last or not self._worth_another(fault, tried):
                     raise
                 self._observe(self._name, fault.kind)
                 continue
@@ -139,6 +144,12 @@ class HttpBackend:
                 return answer
             self._observe(self._name, f"status_{answer.status}")
             answer.close()
+
+    def _worth_another(self, fault: UpstreamFault, tried: list[str]) -> bool:
+        """Whoever was waited for has begun to work, and is not asked twice; one never reached leaves it to others."""
+        if not isinstance(fault, UpstreamTimeout):
+            return True
+        return fault.kind == "timeout_connect" and self._replicas.any_but(tried)
 
     async def _try(self, replica: Replica, call: Call) -> HttpAnswer:
         assert self._session is not None, "start() comes first"

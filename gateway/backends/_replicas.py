@@ -23,6 +23,10 @@ class Replicas:
         self.all = [Replica(url) for url in urls]
         self._turn = 0
 
+    def any_but(self, tried: Collection[str]) -> bool:
+        """Whether there is a healthy one that was not tried."""
+        return any(replica.healthy and replica.url not in tried for replica in self.all)
+
     def pick(self, tried: Collection[str] = ()) -> Replica | None:
         """A replica to use, one not yet `tried` if there is any; equal ones take turns. None if all are down."""
         if len(self.all) == 1:

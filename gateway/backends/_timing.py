@@ -30,7 +30,7 @@ class Clock:
     `expire` is called by the Watch once the deadline has passed.
     """
 
-    __slots__ = ("_limit", "_timeouts", "_total", "_watch", "due", "expire", "expired")
+    __slots__ = ("_limit", "_timeouts", "_total", "_watch", "check", "due", "expire", "expired")
 
     def __init__(self, timeouts: Timeouts, watch: Watch, expire: Callable[[], object]) -> None:
         now = watch.now()
@@ -39,6 +39,7 @@ class Clock:
         self._total = now + timeouts.total
         self.due = now + min(timeouts.first_token, timeouts.total)
         self.expired = False
+        self.check: Callable[[], object] | None = None  # called at every look
         watch.clocks.add(self)
 
     def fault(self) -> UpstreamTimeout:
@@ -74,7 +75,9 @@ class Watch:
         while True:
             await asyncio.sleep(self._pause)
             now = self.now()
-            for clock in [clock for clock in self.clocks if clock.due <= now]:
-                clock.expired = True
-                clock.due = math.inf
-                clock.expire()
+            for clock in list(self.clocks):
+                if clock.due <= now:
+                    clock.expired, clock.due = True, math.inf
+                    clock.expire()
+                elif clock.check:
+                    clock.check()

@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import stdnum.cn.ric
 import stdnum.iban
-import stdnum.luhn
 from pydantic import Field
 from stdnum.exceptions import ValidationError
 
@@ -40,11 +39,23 @@ def _phone(text: str) -> int:
     return len(text) if 8 <= sum(map(str.isdigit, text)) <= 15 else 0
 
 
+_DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
+_SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
+
+
+def _luhn(digits: bytes) -> bool:
+    """The Luhn test (ISO/IEC 7812-1, annex B). Ours: hostile text asks for it a thousand times in a millisecond."""
+    return (sum(digits[-1::-2].translate(_SINGLE)) + sum(digits[-2::-2].translate(_DOUBLED))) % 10 == 0
+
+
 def _card(text: str) -> int:
     """The longest beginning that ends with a group of digits and passes the Luhn test."""
-    for end in [len(text), *(m.start() for m in reversed(list(re.finditer(r"[ -]", text))))]:
-        digits = re.sub(r"\D", "", text[:end])
-        if 13 <= len(digits) <= 19 and len(set(digits)) > 1 and stdnum.luhn.is_valid(digits):
+    ends = [len(text), *(match.start() for match in reversed(list(re.finditer(r"[ -]", text))))]
+    for end in ends:
+        digits = text[:end].replace(" ", "").replace("-", "").encode()
+        if len(digits) < 13:
+            return 0
+        if _luhn(digits) and digits.count(digits[:1]) < len(digits):
             return end
     return 0
 
@@ -60,7 +71,9 @@ def _cn_id(text: str) -> int:
 
 def _iban(text: str) -> int:
     for end in [len(text), *(m.start() for m in reversed(list(re.finditer(" ", text))))]:
-        if stdnum.iban.is_valid(text[:end]):
+        bare = text[:end].replace(" ", "")
+        remainder = int("".join(str(int(char, 36)) for char in bare[4:] + bare[:4])) % 97
+        if remainder == 1 and stdnum.iban.is_valid(bare):  # the library knows the countries, and takes its time
             return end
     return 0
 

@@ -19,6 +19,7 @@ from tests.rig import (
     Script,
     Seen,
     answers,
+    black_hole,
     chat_stream,
     chunk,
     completion,
@@ -277,3 +278,21 @@ async def test_a_body_that_goes_on_behind_its_end_does_not_hold_the_client(tmp_p
         assert got.endswith(DONE)
         await asyncio.wait_for(up.calls[-1].closed.wait(), 1)
         await quiet(running)
+
+
+async def test_who_is_not_reached_in_time_leaves_it_to_another(tmp_path: Path) -> None:
+    good = answers(completion("hello"))
+    backend = {"timeouts": {"connect": 0.15}, "health_seconds": 60}
+    with black_hole() as nowhere:
+        async with upstream(good) as (url, second), gateway(tmp_path, [nowhere, url], backend=backend) as running:
+            assert b"hello" in await running.ask("/v1/chat/completions", CHAT)
+            assert len(second.calls) == 1
+
+
+async def test_a_body_whose_framing_turns_to_garbage_is_not_waited_for(tmp_path: Path) -> None:
+    script = raw_answer(stream_head(), chunk(delta("hello ")), b"zz\r\n", hang=True)
+    async with upstream(script) as (url, _), gateway(tmp_path, [url], backend={"timeouts": {"idle": 60}}) as running:
+        got = await asyncio.wait_for(running.ask("/v1/chat/completions", {**CHAT, "stream": True}), 10)
+    assert said(got) == "hello "
+    assert b"broke off" in got
+    assert b"[DONE]" not in got

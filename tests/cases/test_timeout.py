@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from tests.rig import (
     PROMPT,
     Seen,
     answers,
+    black_hole,
     chunk,
     delta,
     gateway,
@@ -93,20 +91,6 @@ async def test_C47_a_stream_that_begins_in_time_has_no_keep_alive(tmp_path: Path
         gateway(tmp_path, [url], limits={"keep_alive_seconds": 2.0}) as running,
     ):
         assert await running.ask("/v1/chat/completions", STREAM) == b"".join(sent)
-
-
-@contextmanager
-def black_hole() -> Iterator[str]:
-    """An address at which nobody answers the door: its queue is full."""
-    with ExitStack() as all_closed:
-        trap = all_closed.enter_context(socket.socket())
-        trap.bind(("127.0.0.1", 0))
-        trap.listen(0)
-        for _ in range(4):
-            visitor = all_closed.enter_context(socket.socket())
-            visitor.setblocking(False)
-            visitor.connect_ex(trap.getsockname())
-        yield f"http://127.0.0.1:{trap.getsockname()[1]}"
 
 
 @pytest.mark.parametrize("stream", [True, False])
