@@ -1,24 +1,24 @@
 """The road of an exchange, top to bottom.
 
-authorize   whose key is this?                               401
-admit       surface: bytes -> Exchange                       400, 404
-judge       rules(input): block, mask, tag                   400 content_filter, or a canned answer
-open        a replica answers; retried while no byte left    502, 503, 504
-relay       rules(output) on each piece; the client sees what may leave
-book        metrics and log see the exchange and its draft   (ledger.py)
+- authorize   whose key is this?                               401
+- admit       surface: bytes -> Exchange                       400, 404
+- judge       rules(input): block, mask, tag                   400 content_filter, or a canned answer
+- open        a replica answers; retried while no byte left    502, 503, 504
+- relay       rules(output) on each piece; the client sees what may leave
+- book        metrics and log see the exchange and its draft   (ledger.py)
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from gateway import headers, inlet, upstream
-from gateway.backends import Answer, Call
+from gateway.backends import Call
 from gateway.config import House
 from gateway.errors import Fault, UpstreamFault
 from gateway.fleet import Fleet
@@ -38,11 +38,9 @@ EVENTS = "text/event-stream"
 LARGE = 1 << 17  # bytes; judging them takes about a millisecond
 T = TypeVar("T")
 
-Opening = Coroutine[Any, Any, Answer]
-
 
 class Inbound(NamedTuple):
-    """A request as the server read it. Header names are lower case."""
+    """A request as the server read it. Headers are found whatever their case."""
 
     method: str
     path: str

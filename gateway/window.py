@@ -153,8 +153,12 @@ class Window:
 
     def _pass(self, frontier: int, final: bool) -> None:
         """What the frontier has passed is told: an acting rule's finding by its start, a watching one's by its end."""
-        passed = [f for f in self._pending if final or (f.start < frontier if f.action.holds else f.end <= frontier)]
-        self._pending = [f for f in self._pending if f not in passed]
+        passed: list[Finding] = []
+        waiting: list[Finding] = []
+        for finding in self._pending:
+            past = finding.start < frontier if finding.action.holds else finding.end <= frontier
+            (passed if past or final else waiting).append(finding)
+        self._pending = waiting
         self.seen += passed
         self._masks += _merged(f for f in passed if f.verdict is Verdict.MASK)
         self._told += [f for f in passed if not f.action.holds]

@@ -187,9 +187,15 @@ async def test_C53_an_answer_over_the_limit_is_an_error(tmp_path: Path) -> None:
         await quiet(running)
 
 
+MUCH = {"text_chars": 4 << 20}
+
+
 async def test_C53_large_answers_and_requests_go_through_whole(tmp_path: Path) -> None:
     text = "0123456789abcde\n" * (1 << 17)  # 2 MiB
-    async with upstream(answers(completion(text))) as (url, up), gateway(tmp_path, [url], GUARD) as running:
+    async with (
+        upstream(answers(completion(text))) as (url, up),
+        gateway(tmp_path, [url], GUARD, limits=MUCH) as running,
+    ):
         body = orjson.dumps({"model": "m", "messages": [{"role": "user", "content": text}]})
         async with running.http.post(f"{running.url}/v1/chat/completions", data=io.BytesIO(body)) as answer:
             assert answer.status == 200
@@ -202,7 +208,7 @@ async def test_C53_large_bodies_are_sent_again_whole_when_a_replica_fails(tmp_pa
     async with (
         upstream(raw_answer(b"")) as (dead, dead_up),
         upstream(answers(completion("hi"))) as (url, up),
-        gateway(tmp_path, [dead, url], GUARD) as running,
+        gateway(tmp_path, [dead, url], GUARD, limits=MUCH) as running,
     ):
         async with running.http.post(f"{running.url}/v1/chat/completions", data=io.BytesIO(body)) as answer:
             assert answer.status == 200
