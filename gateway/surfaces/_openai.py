@@ -38,6 +38,8 @@ T = TypeVar("T")
 def field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
     """`body[name]`, which must be of `kind`; null and absent mean `default`."""
     value = body.get(name)
+    if value.__class__ is kind:
+        return value
     if value is None:
         return default
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
