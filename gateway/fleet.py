@@ -43,11 +43,16 @@ class Fleet:
         await asyncio.gather(*self._retiring, *(backend.stop() for backend in leaving), return_exceptions=True)
 
     def serving(self, model: str) -> tuple[str, Backend]:
-        """The first backend that serves `model`, and its name. Who names none gets the first. BadRequest if none does."""
+        """The first backend that serves `model`, and its name; BadRequest if none does."""
         found = self._found(model)
         if not found:
             raise BadRequest("no backend serves this model; /v1/models lists what there is", param="model")
         return found
+
+    def first(self) -> tuple[str, Backend]:
+        """The first backend, for what asks of no model."""
+        spec, backend = self._living[0]
+        return spec.name, backend
 
     def name(self, model: str) -> str:
         """The name of the backend that serves `model`, for figures: also when a reload has just taken it away."""
@@ -55,10 +60,10 @@ class Fleet:
         return found[0] if found else "retired"
 
     def _find(self, model: str) -> tuple[str, Backend] | None:
-        fitting = [pair for pair in self._living if any(fnmatchcase(model, glob) for glob in pair[0].models)]
-        if not fitting and not model:
-            fitting = self._living
-        return (fitting[0][0].name, fitting[0][1]) if fitting else None
+        for spec, backend in self._living:
+            if any(fnmatchcase(model, glob) for glob in spec.models):
+                return spec.name, backend
+        return None
 
     def health(self) -> dict[str, bool]:
         return {spec.name: backend.healthy() for spec, backend in self._living}

@@ -57,8 +57,8 @@ class Upstream:
         return await self.open(path, sent, exchange, body)
 
     async def pass_on(self, model: str, call: Call) -> Answer:
-        """A request that nobody judges, to the backend of its model, or to the first."""
-        name, backend = self._fleet.serving(model)
+        """A request that nobody judges, to the backend of its model; one without a body goes to the first."""
+        name, backend = self._fleet.serving(model) if call.body else self._fleet.first()
         return _willing(name, await backend.open(call))
 
 

@@ -49,13 +49,6 @@ async def test_the_first_that_serves_a_model_is_taken() -> None:
     await fleet.stop()
 
 
-async def test_who_names_no_model_gets_the_first() -> None:
-    fleet = Fleet(lambda _backend, _kind: None)
-    await fleet.apply([spec("small", models=("small-*",)), spec("large", models=("large-*",))])
-    assert fleet.serving("")[0] == "small"
-    await fleet.stop()
-
-
 async def test_a_model_that_nobody_serves() -> None:
     fleet = Fleet(lambda _name, _kind: None)
     await fleet.apply([spec("only", models=("llama-*",))])

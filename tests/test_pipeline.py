@@ -290,6 +290,16 @@ async def test_a_model_that_nobody_serves_is_told(tmp_path: Path) -> None:
         await quiet(running)
 
 
+async def test_what_asks_of_no_model_goes_to_the_first_backend(tmp_path: Path) -> None:
+    async with (
+        upstream(answers(b'{"object": "list", "data": []}')) as (url, up),
+        gateway(tmp_path, [url], backend={"models": ["llama-*"], "health_path": "/health"}) as running,
+    ):
+        async with running.http.get(f"{running.url}/v1/models") as response:
+            assert response.status == 200
+        assert [seen.path for seen in up.seen if seen.path != "/health"] == ["/v1/models"]
+
+
 async def test_names_as_long_as_a_book_are_refused(tmp_path: Path) -> None:
     async with upstream(silent) as (url, up), gateway(tmp_path, [url], GUARD) as running:
         for body, param in (
