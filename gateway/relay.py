@@ -75,11 +75,7 @@ class Relay:
             place += self._admit_run(frames[place:] if place else frames) or self._admit_new(frames[place])
         for channel in self._channels.values():
             if channel.parts or (final and channel.open):
-                channel.judge(final)
-        for channel in list(self._channels.values()):
-            window = channel.window
-            if window.seen or window.halted:
-                self._collect(channel)
+                self._judge(channel, final)
         return self._drain()
 
     def _admit_run(self, frames: Sequence[sse.Frame]) -> int:
@@ -87,11 +83,11 @@ class Relay:
         for stencil in self._stencils:
             texts = stencil.texts(frames)
             if texts:
-                if stencil.choice in self._draft.halted:  # nothing more is heard of it
-                    self._queue += [Waiting(frame, (), NO_ENDS) for frame in frames[: len(texts)]]
-                else:
-                    channel = self._channel(stencil.choice, stencil.channel)
+                channel = self._channel(stencil.choice, stencil.channel)
+                if channel:
                     self._queue.append(Run(channel, frames[: len(texts)], texts))
+                else:
+                    self._queue += [Waiting(frame, (), NO_ENDS) for frame in frames[: len(texts)]]
                 return len(texts)
         return 0
 
@@ -118,38 +114,41 @@ class Relay:
         return 1
 
     def _take(self, choice: int, name: str, text: str) -> Mark | None:
-        """Note a piece of text where it belongs; of a halted choice nothing more is heard."""
-        if choice in self._draft.halted:
-            return None
+        """Note a piece of text where it belongs."""
         channel = self._channel(choice, name)
+        if channel is None:
+            return None
         start = channel.end
         channel.end = end = start + len(text)
         channel.parts.append(text)
         return Mark(channel, channel.window, start, end, text)
 
-    def _channel(self, choice: int, name: str) -> Channel:
-        """The channel that speaks now; another that spoke before it has come to the end of a word."""
+    def _channel(self, choice: int, name: str) -> Channel | None:
+        """The channel that speaks now; None for a halted choice, of which nothing more is heard."""
         speaking = self._speaking.get(choice)
         if speaking is not None and speaking.name == name and speaking.open:
-            return speaking
+            return None if choice in self._draft.halted else speaking
+        if speaking is not None and speaking.open and not name.endswith("arguments"):
+            self._judge(speaking, final=True)  # another text goes on: its last word is complete
+        if choice in self._draft.halted:
+            return None
         channel = self._channels.get((choice, name))
         if channel is None:
             channel = self._channels[choice, name] = Channel(choice, name, self._lanes_for(_role(name)))
         elif not channel.open:
             channel.reopen(self._lanes_for(_role(name)))
         if not channel.is_call:
-            if speaking is not None and speaking.open:
-                speaking.judge(final=True)
             self._speaking[choice] = channel
         return channel
 
     def _close(self, choice: int) -> None:
         for (of, _), channel in self._channels.items():
             if of == choice and channel.open:
-                channel.judge(final=True)
+                self._judge(channel, final=True)
 
-    def _collect(self, channel: Channel) -> None:
-        """Book what a window found; a choice with a halted channel is closed as a whole."""
+    def _judge(self, channel: Channel, final: bool) -> None:
+        """Judge what a channel has said, and book what is found; a choice that halts is closed as a whole."""
+        channel.judge(final)
         self._draft.findings += channel.window.taken()
         halted = channel.window.halted
         if halted and channel.choice not in self._draft.halted:
@@ -161,6 +160,9 @@ class Relay:
         out: list[bytes] = []
         queue = self._queue
         while queue:
+            if len(self._ended) >= self._exchange.choices:
+                queue.clear()  # whatever came along with the end of the last choice
+                break
             first = queue[0]
             if isinstance(first, Run):
                 leaving = None if self._draft.halted else first.leaving()

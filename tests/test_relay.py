@@ -94,7 +94,7 @@ def wires(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.parametrize("rules", [[], [MASK], [BLOCK], [regex("炸.{0,9}x", "mask"), words("bomb", action="tag")]])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(wire=wires(), data=st.data())
 def test_the_client_gets_the_same_bytes_for_any_cut(rules: list[Rule], wire: bytes, data: st.DataObject) -> None:
     asked = exchange(choices=2)
@@ -214,6 +214,27 @@ def test_what_was_found_and_done_is_booked() -> None:
 def test_held_characters_are_counted() -> None:
     got = carried([delta("ok "), delta("kill "), delta("time "), delta(finish="stop"), DONE], words("kill you"))
     assert got.held == len("kill ")
+
+
+def test_what_follows_a_block_in_the_same_delivery_is_not_said_either() -> None:
+    """Content ends in a block as reasoning takes over, and goes on: all of it comes at once."""
+    events = [
+        delta("a bo"),
+        delta("mb, "),
+        delta(reasoning_content="hm"),
+        delta("and more"),
+        delta(finish="stop"),
+        DONE,
+    ]
+    got = carried([b"".join(events)], BLOCK)
+    assert said(got.body) == "a "
+    assert finishes(got.body) == {0: ["content_filter"]}
+    assert got.body == carried(events, BLOCK).body
+
+
+def test_nothing_is_told_behind_the_end_of_the_last_choice() -> None:
+    events = [delta("bomb "), delta(" fine"), delta(finish="stop"), usage_event(), DONE]
+    assert carried([b"".join(events)], BLOCK).body == carried(events, BLOCK).body
 
 
 # Several choices, several channels.
