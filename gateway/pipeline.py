@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +35,7 @@ log = logging.getLogger(__name__)
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
-LARGE = 1 << 17  # bytes; judging them takes about a millisecond
-T = TypeVar("T")
+LARGE = 1 << 17  # bytes; judging them may take a millisecond, and hostile ones much longer
 
 
 class Inbound(NamedTuple):
@@ -98,7 +97,10 @@ class Pipeline:
             trip.exchange = exchange
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
-                judged = await _beside(len(inbound.body), inlet.judge, house, exchange, body, trip.draft)
+                if len(inbound.body) < LARGE:
+                    judged = inlet.judge(house, exchange, body, trip.draft)
+                else:  # beside the event loop, so that others go on meanwhile
+                    judged = await asyncio.to_thread(inlet.judge, house, exchange, body, trip.draft)
             finally:
                 self._metrics.observe_findings(Side.INPUT, trip.draft.findings)
         if isinstance(judged, Canned):
@@ -121,7 +123,10 @@ class Pipeline:
         finally:
             answer.close()
         with errand.trip:
-            out = await _beside(len(raw), self._whole, errand, answer.status, raw)
+            if len(raw) < LARGE:
+                out = self._whole(errand, answer.status, raw)
+            else:
+                out = await asyncio.to_thread(self._whole, errand, answer.status, raw)
         return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
 
     def _whole(self, errand: Errand, status: int, raw: bytes) -> bytes:
@@ -148,11 +153,6 @@ class Pipeline:
                 answer.close()
         kind = answer.headers.get("content-type", JSON)
         return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
-
-
-async def _beside(size: int, work: Callable[..., T], *args: Any) -> T:
-    """The outcome of `work`; a large piece of it is done beside the event loop, so that others go on meanwhile."""
-    return work(*args) if size < LARGE else await asyncio.to_thread(work, *args)
 
 
 def _canned(errand: Errand, message: str) -> Reply:

@@ -225,6 +225,8 @@ def _address(url: str, path: str) -> URL:
     return URL(url + path, encoded=True)
 
 
-def _payload(body: bytes) -> bytes | io.BytesIO | None:
+def _payload(body: bytes) -> aiohttp.BytesPayload | io.BytesIO | None:
     """A large body is written in pieces, so that the event loop is not held up."""
-    return io.BytesIO(body) if len(body) > _LARGE else body or None
+    if len(body) > _LARGE:
+        return io.BytesIO(body)
+    return aiohttp.BytesPayload(body) if body else None
