@@ -35,6 +35,10 @@ class CallWindow:
                 self._judge(whole)
             self.frontier = 0 if self.halted else len(whole)
 
+    def last(self, _count: int) -> str:
+        """Nothing: what goes on behind a call is a call of its own."""
+        return ""
+
     def taken(self) -> list[Finding]:
         seen, self.seen = self.seen, []
         return seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from time import perf_counter
 
 from gateway.backends import Answer
 from gateway.errors import UpstreamFault
@@ -43,8 +44,9 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None
     chunks = answer.chunks()
     out: list[bytes] = []
     async for chunk in chunks:
-        with trip:
-            out = relay.feed(reader.feed(chunk), reader.ended)
+        start = perf_counter()
+        out = relay.feed(reader.feed(chunk), reader.ended)
+        trip.own += perf_counter() - start
         if reader.ended or relay.done:
             break
         if out:

@@ -158,14 +158,14 @@ class Relay:
 
     def _drain(self) -> list[bytes]:
         out: list[bytes] = []
-        queue = self._queue
+        queue, halted = self._queue, self._draft.halted
         while queue:
-            if len(self._ended) >= self._exchange.choices:
+            if halted and len(self._ended) >= self._exchange.choices:
                 queue.clear()  # whatever came along with the end of the last choice
                 break
             first = queue[0]
             if isinstance(first, Run):
-                leaving = None if self._draft.halted else first.leaving()
+                leaving = None if halted else first.leaving()
                 if leaving is None:
                     queue.popleft()
                     queue.extendleft(first.singly())

@@ -19,7 +19,7 @@ NO_ENDS: Mapping[int, str] = {}
 class Channel:
     """One text of one choice: its window, and the parts that came since it was last judged."""
 
-    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "tail", "window")
+    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "window")
 
     def __init__(self, choice: int, name: str, lanes: Sequence[Lane]) -> None:
         self.choice, self.name = choice, name
@@ -28,20 +28,19 @@ class Channel:
         self.parts: list[str] = []
         self.end = 0
         self.open = True
-        self.tail = ""
 
     def judge(self, final: bool) -> None:
         text = "".join(self.parts)
         self.parts.clear()
         if final:
             self.open = False
-        self.tail = (self.tail + text)[-CARRY:]
         self.window.feed(text, final)
 
     def reopen(self, lanes: Sequence[Lane]) -> None:
         """The text goes on after a pause: a new window that knows the last words of the old one."""
-        self.end = 0 if self.is_call else len(self.tail)
-        self.window = CallWindow(lanes) if self.is_call else Window(lanes, self.tail)
+        tail = self.window.last(CARRY)
+        self.end = len(tail)
+        self.window = CallWindow(lanes) if self.is_call else Window(lanes, tail)
         self.open = True
 
 
@@ -74,7 +73,9 @@ class Run:
 
     def __init__(self, channel: Channel, frames: Sequence[Frame], texts: Sequence[str]) -> None:
         self._channel, self._window, self._frames, self._texts = channel, channel.window, frames, texts
-        self._bounds = list(accumulate(map(len, texts), initial=channel.end))
+        start = channel.end
+        one = len(texts) == 1
+        self._bounds = [start, start + len(texts[0])] if one else list(accumulate(map(len, texts), initial=start))
         self._sent = 0
         channel.end = self._bounds[-1]
         channel.parts += texts

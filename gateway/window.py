@@ -75,6 +75,10 @@ class Window:
             self._end += ready
             self._judge(final)
 
+    def last(self, count: int) -> str:
+        """The last characters judged, as far as there are any and rules ask for them."""
+        return self._open[-count:]
+
     def taken(self) -> list[Finding]:
         """The findings since the last call that now stand for good."""
         seen, self.seen = self.seen, []

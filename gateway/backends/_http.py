@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -47,7 +48,7 @@ class HttpAnswer:
                 chunk = await content.readany()
             except (aiohttp.ClientError, OSError) as fault:
                 raise UpstreamFault("the upstream broke off in the middle of its answer", kind="broken_off") from fault
-            clock.end()
+            clock.due = math.inf
             if chunk:
                 yield chunk
 
