@@ -187,26 +187,16 @@ class _Builder:
 
     def _files(self, patterns: Iterable[str]) -> Iterator[Path]:
         for pattern in patterns:
-            try:
-                found = self._fitting(pattern)
-            except (ValueError, NotImplementedError):  # empty, or from the root
-                found = []
+            found = self._fitting(pattern)
             if not found:
-                self._complaints.append(
-                    Complaint(
-                        self._path,
-                        None,
-                        "rules",
-                        f"no file fits {pattern!r}",
-                        "create it, or correct the name; it is relative to this file",
-                    )
-                )
+                fix = "create it, or correct the name; it is relative to this file"
+                self._complaints.append(Complaint(self._path, None, "rules", f"no file fits {pattern!r}", fix))
             yield from found
 
     def _fitting(self, pattern: str) -> list[Path]:
         try:
             return sorted(path for path in self._folder.glob(pattern) if path.is_file())
-        except (ValueError, NotImplementedError, IndexError, OSError):  # no pattern, says pathlib
+        except (ValueError, NotImplementedError, IndexError, OSError):  # empty, from the root, or no pattern at all
             return []
 
     def _check_rule(
