@@ -80,12 +80,12 @@ class Pipeline:
         """The answer to one request. Faults are raised; what fails after the first byte is told inside the stream."""
         house = self._house()
         surface = self._surfaces.get(inbound.path)
-        if surface is None or inbound.method != "POST":
-            return await self._pass_through(house, inbound, trip)
         try:
+            if surface is None or inbound.method != "POST":
+                return await self._pass_through(house, inbound, trip)
             return await self._guarded(house, surface, inbound, principal, trip)
         except UpstreamFault as fault:
-            self._upstream.count(trip.exchange.model if trip.exchange else "", fault)
+            self._upstream.count(trip.exchange.model if trip.exchange else upstream.model_of(inbound.body), fault)
             raise
 
     async def _guarded(
@@ -145,12 +145,11 @@ class Pipeline:
         sent = headers.upstream(inbound.headers, name)
         target = f"{inbound.path}?{inbound.query}" if inbound.query else inbound.path
         call = Call(inbound.method, target, inbound.body, sent)
-        with self._upstream.counting(model := upstream.model_of(inbound.body)):
-            answer = await self._upstream.pass_on(model, call)
-            try:
-                raw = await answer.read(house.file.limits.answer_bytes)
-            finally:
-                answer.close()
+        answer = await self._upstream.pass_on(upstream.model_of(inbound.body), call)
+        try:
+            raw = await answer.read(house.file.limits.answer_bytes)
+        finally:
+            answer.close()
         kind = answer.headers.get("content-type", JSON)
         return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -28,15 +27,6 @@ class Upstream:
 
     def count(self, model: str, fault: UpstreamFault) -> None:
         self._metrics.upstream_error(self._fleet.name(model), fault.kind)
-
-    @contextmanager
-    def counting(self, model: str) -> Iterator[None]:
-        """Count the fault that ends what is done within."""
-        try:
-            yield
-        except UpstreamFault as fault:
-            self.count(model, fault)
-            raise
 
     async def open(self, path: str, sent: Mapping[str, str], exchange: Exchange, body: dict[str, Any]) -> Answer:
         """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that."""

@@ -57,9 +57,8 @@ def work(source: Source, sock: socket.socket, ready: Ready | None = None) -> Non
 
 
 async def _work(source: Source, sock: socket.socket, ready: Ready | None) -> None:
-    from gateway.server import (
-        Server,
-    )  # here, since the metrics library looks at the environment when it is imported
+    # Here, since the metrics library looks at the environment when it is imported.
+    from gateway.server import Server
 
     stop = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):

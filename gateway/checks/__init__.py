@@ -54,6 +54,14 @@ class Check(Strict, ABC):
         return position + 1
 
 
+class FusedCheck(Check):
+    """A check whose own scanner does all the looking."""
+
+    def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
+        scan = self.fuse([self]).scan(view, frozenset({0}))
+        return [(hit.start, hit.end) for hit in scan.hits], scan.hold
+
+
 class _EachInTurn:
     """For checks that are few and different: one after the other."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import re2
 
-from gateway.checks import Active, Check, CheckClass, Scanner
+from gateway.checks import Active, CheckClass, FusedCheck, Scanner
 from gateway.checks._pattern import Pattern
 from gateway.types import Hit, Scan, View
 
@@ -89,7 +89,7 @@ class Needle(NamedTuple):
     valid: Callable[[str], int] = len
 
 
-class PatternCheck(Check):
+class PatternCheck(FusedCheck):
     """A check that looks for patterns."""
 
     @abstractmethod
@@ -103,10 +103,6 @@ class PatternCheck(Check):
     @classmethod
     def fuse(cls, checks: Sequence[PatternCheck]) -> Scanner:
         return PatternScanner([check.needles() for check in checks])
-
-    def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
-        scan = self.fuse([self]).scan(view, frozenset({0}))
-        return [(hit.start, hit.end) for hit in scan.hits], scan.hold
 
 
 class PatternScanner:
@@ -139,15 +135,6 @@ class PatternScanner:
             owners = self._owners[number] & active
             if owners and (start := self._matcher.tail(number, text, begin)) < len(text):
                 yield from ((owner, start) for owner in owners)
-
-
-def sniffer(expression: str) -> Callable[[str], bool]:
-    """Whether a text holds a match of an RE2 expression, as fast as that can be told."""
-    seen = re2.Set.SearchSet()
-    seen.Add(expression)
-    seen.Compile()
-    match = seen._set.Match
-    return lambda text: bool(match(text.encode()))
 
 
 def searcher(expression: str) -> Callable[[str], bool]:

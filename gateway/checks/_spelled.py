@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gateway.checks._matcher import sniffer
+from gateway.checks._matcher import searcher
 
 LATIN = "0-9a-z\u00df-\u024f"
 HAN = "\u3041-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
@@ -20,7 +20,7 @@ _TAIL = re.compile(f"(?:[{HAN}]{_GAP}{{0,2}})+\\Z|(?:{_ALONE}{_GAP}{{0,2}})+\\Z"
 _SOLID = re.compile(r"[^ \t.*_\-·|/+~^#]")
 _ONE_SCRIPT = re.compile(f"[{LATIN}]{{2,}}|[{HAN}]{{2,}}")
 
-somewhere = sniffer(
+somewhere = searcher(
     f"[{HAN}]{_GAP}{{1,2}}[{HAN}]|(?:^|[^{LATIN}])[{LATIN}]{_GAP}{{1,2}}[{LATIN}](?:[^{LATIN}]|$)"
 )  # a cheap no for nearly all text
 

@@ -18,14 +18,14 @@ from typing import Literal, Self
 import ahocorasick_rs
 from pydantic import Field, ValidationInfo, model_validator
 
-from gateway.checks import Active, Check, Scanner, _spelled
+from gateway.checks import Active, FusedCheck, Scanner, _spelled
 from gateway.checks._fold import fold
 from gateway.types import Hit, Scan, View
 
 _latin = re.compile(f"[{_spelled.LATIN}]").match
 
 
-class Plug(Check):
+class Plug(FusedCheck):
     """Finds any of `words`, or of the lines of `file` (one word a line, `#` begins a comment)."""
 
     type: Literal["words"] = "words"
@@ -48,10 +48,6 @@ class Plug(Check):
     @classmethod
     def fuse(cls, checks: Sequence[Self]) -> Scanner:
         return WordScanner([check.folded for check in checks])
-
-    def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
-        scan = self.fuse([self]).scan(view, frozenset({0}))
-        return [(hit.start, hit.end) for hit in scan.hits], scan.hold
 
 
 def _read(path: Path) -> list[str]:
