@@ -1,0 +1,100 @@
+"""The worker's side of capturing: blocks are copied at once, written and published behind the engine's back.
+
+The engine may give a block to another request as soon as the step is over, so its bytes are copied within the step,
+into one of a few buffers made beforehand; a thread writes them into the pool. When all buffers are in use a capture
+ends there: the engine never waits for the pool.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+import torch
+
+from gateway.kv.desk import Save
+from gateway.kv.layout import Cache
+from gateway.kv.nouns import Block
+from gateway.kv.shield import Shield
+from gateway.kv.stats import Counts
+
+STAGING_BYTES = 128 << 20
+
+
+class Shelf(Protocol):
+    """What of the pool is needed here."""
+
+    def put(self, id: str, block: Block, record: memoryview) -> bool: ...
+
+    def finish(self, id: str, report: Mapping[str, object]) -> None: ...
+
+
+class _Filled(NamedTuple):
+    buffer: int
+    save: Save
+    holes: int
+
+
+class Recorder:
+    """Copies filled blocks and has them written; `close` waits until all is written."""
+
+    def __init__(self, cache: Cache, shelf: Shelf, checksum: Callable[[memoryview], int], counts: Counts) -> None:
+        self._cache, self._shelf, self._checksum, self._counts = cache, shelf, checksum, counts
+        self._shield = Shield(counts)
+        slots = max(4, min(64, STAGING_BYTES // cache.record_bytes))
+        self._staging = torch.zeros((slots, cache.record_bytes), dtype=torch.uint8)
+        self._views = [memoryview(slot.numpy()) for slot in self._staging]
+        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for slot in range(slots):
+            self._free.put(slot)
+        self._work: queue.SimpleQueue[_Filled | tuple[str, Mapping[str, object]] | None] = queue.SimpleQueue()
+        self._short: set[str] = set()  # captures that ended early, until their request is over
+        self._thread = threading.Thread(target=self._write_all, name="retrace-recorder", daemon=True)
+        self._thread.start()
+
+    def record(self, saves: Iterable[Save]) -> None:
+        """Copy blocks that have filled in the step that has just run."""
+        for save in saves:
+            if save.capture in self._short:
+                continue
+            try:
+                buffer = self._free.get_nowait()
+            except queue.Empty:
+                self._short.add(save.capture)
+                self._counts.add("captures_cut", "busy")
+                continue
+            self._cache.gather(save.blocks, self._staging[buffer])
+            holes = sum(1 << group for group, number in enumerate(save.blocks) if not number)
+            self._work.put(_Filled(buffer, save, holes))
+
+    def finish(self, finished: Iterable[tuple[str, Mapping[str, object]]]) -> None:
+        """These requests are over; said to the pool once all their blocks are written."""
+        for capture, report in finished:
+            self._work.put((capture, report))
+            self._short.discard(capture)
+
+    def close(self) -> None:
+        self._work.put(None)
+        self._thread.join(timeout=10)
+
+    def _write_all(self) -> None:
+        while (work := self._work.get()) is not None:
+            with self._shield("recorder"):
+                if isinstance(work, _Filled):
+                    self._write(work)
+                else:
+                    self._shelf.finish(*work)
+
+    def _write(self, filled: _Filled) -> None:
+        save, view = filled.save, self._views[filled.buffer]
+        try:
+            block = Block(save.number, save.tokens, self._checksum(view), filled.holes)
+            if self._shelf.put(save.capture, block, view):
+                self._counts.add("captured_tokens", "", len(save.tokens))
+            else:
+                self._counts.add("captures_cut", "refused")
+                self._short.add(save.capture)
+        finally:
+            self._free.put(filled.buffer)

@@ -1,0 +1,44 @@
+"""The plugin with ways to do it wrong, for benches that must show that doing it right matters.
+
+A donor whose name begins with `unrotated-` is spliced without its keys being moved to their new positions; for one that
+begins with `wrong-` the records of another capture, `other-` and the rest of the name, are put in its place. Every
+other donor is treated as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from gateway.kv.connector import RetraceConnector as Plugin
+from gateway.kv.desk import Load
+from gateway.kv.inject import Injector
+from gateway.kv.rope import Rope
+
+
+class Contrary(Injector):
+    """Loads what the names of donors ask for."""
+
+    def load(self, load: Load) -> None:
+        if load.donor.startswith("wrong-"):
+            load = load._replace(donor="other-" + load.donor.removeprefix("wrong-"))
+        if not load.donor.startswith("unrotated-"):
+            super().load(load)
+            return
+        kept = self._ropes
+        self._ropes = [Rope(torch.zeros_like(rope.frequencies), rope.neox) for rope in kept or ()]
+        try:
+            super().load(load)
+        finally:
+            self._ropes = kept
+
+
+class RetraceConnector(Plugin):
+    """The plugin with a contrary injector."""
+
+    def _look(self, kv_caches: Mapping[str, Any]) -> None:
+        super()._look(kv_caches)
+        if self._injector:
+            self._injector.__class__ = Contrary

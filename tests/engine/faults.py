@@ -1,0 +1,55 @@
+"""The plugin with faults that a test can switch on: a file names the calls that are to fail.
+
+RETRACE_FAULTS is the file's path; the engine reads it at each call, so a running one can be made to fail and to stop
+failing. What raises is what the hooks call, so that the shields around the hooks are what is tested.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gateway.kv.capture import Recorder
+from gateway.kv.connector import RetraceConnector as Plugin
+from gateway.kv.desk import Desk
+from gateway.kv.inject import Injector
+
+FILE = "RETRACE_FAULTS"
+DESK = ("admit", "prefix", "allocated", "step", "finish", "splices", "stop_before", "jump", "cap")
+CALLS = (*(f"Desk.{name}" for name in DESK), "Injector.load", "Recorder.record")
+
+
+def armed() -> set[str]:
+    path = Path(os.environ[FILE])
+    return set(path.read_text().split()) if path.exists() else set()
+
+
+def failing(kind: type, *names: str) -> type:
+    """A kind whose methods `names` raise when they are armed."""
+
+    def wrapped(name: str) -> Callable[..., Any]:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if f"{kind.__name__}.{name}" in armed():
+                raise RuntimeError(f"{kind.__name__}.{name} fails on purpose")
+            return getattr(kind, name)(self, *args, **kwargs)
+
+        return call
+
+    return type(f"Failing{kind.__name__}", (kind,), {name: wrapped(name) for name in names})
+
+
+class RetraceConnector(Plugin):
+    """The plugin, made of parts that can fail."""
+
+    def _open_desk(self, pool: Any, told: Any) -> None:
+        super()._open_desk(pool, told)
+        if self.desk:
+            self.desk.__class__ = failing(Desk, *DESK)
+
+    def _look(self, kv_caches: Mapping[str, Any]) -> None:
+        super()._look(kv_caches)
+        if self._injector and self._recorder:
+            self._injector.__class__ = failing(Injector, "load")
+            self._recorder.__class__ = failing(Recorder, "record")
