@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -15,6 +15,7 @@ from gateway.errors import Complaint, ConfigFault
 from gateway.judge import Judge, OnBroken
 from gateway.keys import Keyring, TiersFile
 from gateway.plug import OneOf, Strict
+from gateway.retrace import Terms
 from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
 from gateway.types import Reason, Side, View
 from gateway.window import Window
@@ -45,6 +46,15 @@ class Limits(Strict):
     )
 
 
+class Retracing(Strict):
+    """What a vLLM with our plugin keeps of exchanges, for later ones like them. Without the plugin all of it is off."""
+
+    capture: Literal["rejected", "all", "none"] = Field(
+        default="rejected",
+        description="Whose KV is kept: of drafts that a rule blocked, of accepted ones too, or of none.",
+    )
+
+
 class GatewayFile(Strict):
     """The main file (rules/gateway.yaml). Paths are relative to it."""
 
@@ -69,6 +79,7 @@ class GatewayFile(Strict):
         description="Paths that generate nothing and go to the backend as they are; every other path is refused.",
     )
     limits: Limits = Limits()
+    retrace: Retracing = Retracing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,7 @@ class House:
     reasons: Mapping[str, Reason]
     judge: Judge
     keys: Keyring
+    terms: Terms
     revision: str
     watched: frozenset[Path]
 
@@ -123,7 +135,8 @@ class _Builder:
     def house(self, on_broken: OnBroken) -> House:
         main = self._main()
         reasons = self._read(self._folder / main.reasons)
-        table = reasons.into(ReasonFile).table
+        codes = reasons.into(ReasonFile)
+        table = codes.table
         if BROKEN not in table:
             self._complaints.append(
                 reasons.complain(
@@ -143,6 +156,7 @@ class _Builder:
             table,
             judge,
             keys,
+            Terms(main.retrace.capture, codes.policies),
             self._sum.hexdigest()[:12],
             frozenset(self._watched),
         )
@@ -151,7 +165,9 @@ class _Builder:
         """The main file, with the command line's word above it."""
         document = self._read(self._path)
         if self._source.backend and isinstance(document.value, dict):
-            document.value["backends"] = [{"name": "backend", "type": "openai", "urls": [self._source.backend]}]
+            # A vLLM or any other endpoint: this path says how it is at both, and who has the plugin says so.
+            backend = {"name": "backend", "type": "vllm", "health_path": "/v1/models", "urls": [self._source.backend]}
+            document.value["backends"] = [backend]
         if self._source.host and isinstance(document.value, dict):
             document.value["listen"] = {**(document.value.get("listen") or {}), "host": self._source.host}
         return document.into(GatewayFile)

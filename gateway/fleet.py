@@ -68,6 +68,10 @@ class Fleet:
     def health(self) -> dict[str, bool]:
         return {spec.name: backend.healthy() for spec, backend in self._living}
 
+    def patched(self) -> dict[str, bool]:
+        """Which backends have a replica with our plugin, so that retrace is on."""
+        return {spec.name: backend.patched for spec, backend in self._living}
+
 
 async def _retire(backend: Backend, linger: float) -> None:
     await asyncio.sleep(linger)

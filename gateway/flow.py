@@ -48,6 +48,12 @@ class Errand(NamedTuple):
         """Count what output rules have found since there were that many findings."""
         self.metrics.observe_findings(Side.OUTPUT, self.trip.draft.findings[since:])
 
+    def close(self, answer: Answer) -> None:
+        """The answer is over, however it ended: its capture gets its verdict, and its work ends."""
+        if answer.capture is not None:
+            self.upstream.retrace.settle(answer.capture, self.trip.draft, self.house.terms)
+        answer.close()
+
     def tell(self, fault: Fault) -> bytes:
         """A fault as an event of the stream, counted if it is the upstream's."""
         if isinstance(fault, UpstreamFault):
@@ -99,7 +105,7 @@ class AnswerFlow(Flow):
             errand.seen(since)
 
     def close(self) -> None:
-        self._answer.close()
+        self._errand.close(self._answer)
 
 
 class PatientFlow(Flow):
@@ -129,4 +135,4 @@ class PatientFlow(Flow):
     def close(self) -> None:
         opening = self._opening
         if not opening.cancel() and not opening.cancelled() and not opening.exception():
-            opening.result().close()
+            self._errand.close(opening.result())

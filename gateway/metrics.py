@@ -76,6 +76,19 @@ class Metrics:
             "retrace_upstream_errors", "What went wrong upstream.", ["backend", "kind"], registry=registry
         )
         self.broken = Counter("retrace_guard_broken", "Checks that failed at work.", ["rule"], registry=registry)
+        self.captures = Counter(
+            "retrace_captures",
+            "Captures by what became of them, and why it should.",
+            ["verdict", "reason"],
+            registry=registry,
+        )
+        self.injected = Counter(
+            "retrace_injected_tokens", "Tokens of donors that the engine reused.", ["mode"], registry=registry
+        )
+        self.recomputed = Counter(
+            "retrace_recomputed_tokens", "Tokens of donors that it computed anew.", ["mode"], registry=registry
+        )
+        self.declined = Counter("retrace_declined", "Donors the engine declined.", ["reason"], registry=registry)
         self.reloads = Counter("retrace_reloads", "Configurations read, by outcome.", ["result"], registry=registry)
         self.reload_ok = Gauge(
             "retrace_reload_ok",
@@ -122,6 +135,18 @@ class Metrics:
 
     def guard_broken(self, rule: str) -> None:
         self._child(self.broken, rule).inc()
+
+    def observe_capture(self, verdict: str, reason: str) -> None:
+        """A capture is over for the gateway: kept, dropped, gone, failed or lost, for a reason code or word of ours."""
+        self._child(self.captures, verdict, reason).inc()
+
+    def observe_injection(self, mode: str, injected: int, recomputed: int) -> None:
+        """An engine confirmed how many tokens it reused, and how many of them it computed anew all the same."""
+        self._child(self.injected, mode).inc(injected)
+        self._child(self.recomputed, mode).inc(recomputed)
+
+    def observe_declined(self, reason: str) -> None:
+        self._child(self.declined, reason).inc()
 
     def reloaded(self, ok: bool) -> None:
         self._child(self.reloads, "ok" if ok else "failed").inc()

@@ -5,6 +5,7 @@
 - judge       rules(input): block, mask, tag                   400 content_filter, or a canned answer
 - open        a replica answers; retried while no byte left    502, 503, 504
 - relay       rules(output) on each piece; the client sees what may leave
+- settle      a patched engine keeps the KV of what was rejected  (retrace.py)
 - book        metrics and log see the exchange and its draft   (ledger.py)
 """
 
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from gateway import headers, inlet, upstream
-from gateway.backends import Call
+from gateway.backends import Answer, Call
 from gateway.config import House
 from gateway.errors import Fault, UpstreamFault
 from gateway.fleet import Fleet
@@ -28,6 +29,7 @@ from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
 from gateway.relay import whole
+from gateway.retrace import without_report
 from gateway.surfaces import Surface, sse
 from gateway.types import Draft, Principal, Side
 
@@ -110,7 +112,7 @@ class Pipeline:
     async def _forward(self, errand: Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
         exchange, limits = errand.exchange, errand.house.file.limits
         sent = headers.upstream(inbound.headers, exchange.id)
-        opening = self._upstream.open(inbound.path, sent, exchange, body)
+        opening = self._upstream.open(inbound.path, sent, exchange, body, errand.house.terms)
         if exchange.stream and limits.keep_alive_seconds:
             patient = PatientFlow(errand, opening, limits.keep_alive_seconds)
             return Reply(200, _head(errand, EVENTS, {}, sent), patient)
@@ -120,18 +122,20 @@ class Pipeline:
             return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), flow)
         try:
             raw = await answer.read(limits.answer_bytes)
+            with errand.trip:
+                if len(raw) < LARGE:
+                    out = self._whole(errand, answer, raw)
+                else:
+                    out = await asyncio.to_thread(self._whole, errand, answer, raw)
         finally:
-            answer.close()
-        with errand.trip:
-            if len(raw) < LARGE:
-                out = self._whole(errand, answer.status, raw)
-            else:
-                out = await asyncio.to_thread(self._whole, errand, answer.status, raw)
+            errand.close(answer)
         return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
 
-    def _whole(self, errand: Errand, status: int, raw: bytes) -> bytes:
-        if status >= 400:
-            return upstream.error_body(errand.surface, status, raw)
+    def _whole(self, errand: Errand, answer: Answer, raw: bytes) -> bytes:
+        if answer.status >= 400:
+            return upstream.error_body(errand.surface, answer.status, raw)
+        if answer.capture is not None:
+            raw = without_report(raw, answer.capture)
         since = len(errand.trip.draft.findings)
         out = whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
         errand.seen(since)

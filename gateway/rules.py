@@ -98,6 +98,53 @@ class RuleFile(Strict):
     rules: Annotated[tuple[Rule, ...], AfterValidator(_unique)] = ()
 
 
+class Recompute(Strict):
+    """How much of a spliced span is computed anew: what stands at its head holds the rest together."""
+
+    first: int = Field(default=64, ge=0, le=65536, description="Tokens at its start.")
+    share: float = Field(default=0.15, ge=0, le=1, description="Most of it in all, its start and what deviates most.")
+
+
+def _possible(mode: object) -> object:
+    if mode in ("mask", "layers"):
+        raise ValueError(f"`{mode}` saves no prefill on this engine; write `prefix` or `splice`")
+    return mode
+
+
+class Inject(Strict):
+    """What may be done with the KV of a draft that was rejected for this reason."""
+
+    mode: Annotated[Literal["none", "prefix", "splice"], BeforeValidator(_possible)] = Field(
+        default="prefix",
+        description="none: never injected. prefix: the part of a prompt that is the same from its start, exact. "
+        "splice: also the same text at another place, approximate.",
+    )
+    capture: bool | None = Field(
+        default=None, description="Whether the engine keeps it at all; if absent: unless the mode is `none`."
+    )
+    sensitive: Literal["cut", "allow"] = Field(
+        default="cut", description="The rejected answer itself: never injected (cut), or like the prompt (allow)."
+    )
+    after_sensitive: Literal["stop", "recompute", "allow"] = Field(
+        default="stop", description="What stands behind a sensitive span and so has seen it."
+    )
+    ban: bool = Field(default=False, description="Keep the new answer from repeating the sensitive spans.")
+    recompute: Recompute = Recompute()
+    min_tokens: int = Field(default=256, ge=1, description="Shorter spans do not pay.")
+    ttl_seconds: int = Field(default=3600, ge=1, le=30 * 86400, description="How long it is kept.")
+    priority: int = Field(default=0, ge=-100, le=100, description="When room is short, the lowest goes first.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.ban and self.sensitive == "allow":
+            raise ValueError("`ban` needs sensitive spans to keep out; write `sensitive: cut`, or `ban: false`")
+        return self
+
+    @property
+    def captures(self) -> bool:
+        return self.mode != "none" if self.capture is None else self.capture
+
+
 class ReasonEntry(Strict):
     """What a reason code means. Codes are public and stable: one out of use is never given away again."""
 
@@ -105,6 +152,7 @@ class ReasonEntry(Strict):
     meaning: str = Field(description="For operators: what was found, and why it matters.")
     status: int = Field(default=400, ge=400, le=599, description="HTTP status of a refused input.")
     message: Annotated[dict[Literal["en", "zh"], str], Field(min_length=2, description="Told to the client.")]
+    inject: Inject = Field(default=Inject(), description="How the engine may reuse what was rejected for it.")
 
 
 class ReasonFile(Strict):
@@ -118,3 +166,7 @@ class ReasonFile(Strict):
             code: Reason(code, entry.name, entry.status, {str(k): v for k, v in entry.message.items()})
             for code, entry in self.reasons.items()
         }
+
+    @property
+    def policies(self) -> dict[str, Inject]:
+        return {code: entry.inject for code, entry in self.reasons.items()}

@@ -125,7 +125,7 @@ class Server:
     def _readyz(self) -> web.Response:
         health = self._fleet.health()
         ready = any(health.values())
-        told = {"ready": ready, "backends": health, **self.steward.status()}
+        told = {"ready": ready, "backends": health, "retrace": self._fleet.patched(), **self.steward.status()}
         return web.Response(status=200 if ready else 503, body=orjson.dumps(told), content_type=JSON)
 
     def _metrics_page(self) -> web.Response:

@@ -12,6 +12,7 @@ from gateway.backends import Answer, Call
 from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.metrics import Metrics
+from gateway.retrace import Retrace, Terms
 from gateway.surfaces import Surface
 from gateway.types import Exchange
 
@@ -23,18 +24,23 @@ class Upstream:
 
     def __init__(self, fleet: Fleet, metrics: Metrics) -> None:
         self._fleet, self._metrics = fleet, metrics
+        self.retrace = Retrace(metrics)
         self._no_usage: set[str] = set()  # backends that refuse stream_options
 
     def count(self, model: str, fault: UpstreamFault) -> None:
         self._metrics.upstream_error(self._fleet.name(model), fault.kind)
 
-    async def open(self, path: str, sent: Mapping[str, str], exchange: Exchange, body: dict[str, Any]) -> Answer:
+    async def open(
+        self, path: str, sent: Mapping[str, str], exchange: Exchange, body: dict[str, Any], terms: Terms
+    ) -> Answer:
         """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that."""
         name, backend = self._fleet.serving(exchange.model)
         optional = "stream_options" in body and not exchange.wants_usage
         if optional and name in self._no_usage:
             body, optional = {key: value for key, value in body.items() if key != "stream_options"}, False
-        answer = _willing(name, await backend.open(Call("POST", path, _dumped(body), sent)))
+        raw = _dumped(body)
+        plan = await self.retrace.plan(exchange, body, len(raw), terms) if backend.patched else None
+        answer = _willing(name, await backend.open(Call("POST", path, raw, sent, plan)))
         if answer.status != 400 or not optional:
             return answer
         try:
@@ -44,7 +50,7 @@ class Upstream:
         if b"stream_options" not in told:
             return _ReadAnswer(answer, told)
         self._no_usage.add(name)
-        return await self.open(path, sent, exchange, body)
+        return await self.open(path, sent, exchange, body, terms)
 
     async def pass_on(self, model: str, call: Call) -> Answer:
         """A request that nobody judges, to the backend of its model; one without a body goes to the first."""
@@ -75,6 +81,8 @@ def _dumped(body: dict[str, Any]) -> bytes:
 
 class _ReadAnswer:
     """An answer whose body was read already."""
+
+    capture = None
 
     def __init__(self, answer: Answer, body: bytes) -> None:
         self.status, self.headers, self._body = answer.status, answer.headers, body

@@ -7,6 +7,7 @@ import gc
 import logging
 import multiprocessing
 import os
+import secrets
 import signal
 import socket
 import tempfile
@@ -33,6 +34,7 @@ def serve(source: Source, host: str, port: int, workers: int, ready: Callable[[i
         return
     with tempfile.TemporaryDirectory(prefix="retrace-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before any worker imports the metrics library
+        os.environ.setdefault("RETRACE_SALT", secrets.token_hex(32))  # one for all, or they would share no cache
         _supervise(source, sock, workers, lambda: ready(sock.getsockname()[1]))
 
 

@@ -51,13 +51,14 @@ class RawUpstream:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self.plugin: Script = answers(b"", 404)  # what speaks in the plugin's place; by default there is none
         self.seen: list[Seen] = []
         self.open = 0  # requests being answered
 
     @property
     def calls(self) -> list[Seen]:
-        """The requests that ask for something (health checks left out)."""
-        return [seen for seen in self.seen if seen.path not in ("/health", "/v1/models")]
+        """The requests that ask for something (health checks and the plugin's left out)."""
+        return [s for s in self.seen if s.path not in ("/health", "/v1/models") and not s.path.startswith("/retrace/")]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -65,6 +66,9 @@ class RawUpstream:
                 self.seen.append(seen)
                 if seen.path == "/health":
                     writer.write(http(b"{}"))
+                    continue
+                if seen.path.startswith("/retrace/"):
+                    await self.plugin(seen, writer)
                     continue
                 self.open += 1
                 answer = asyncio.ensure_future(self.script(seen, writer))
@@ -310,7 +314,7 @@ async def until(condition: Callable[[], object], seconds: float = 2.0) -> None:
             await asyncio.sleep(0.005)
 
 
-FOR_EVER = ("Steward.watch", "HttpBackend._watch", "Watch.run")  # tasks that end with the gateway
+FOR_EVER = ("Steward.watch", "HttpBackend._watch", "Watch.run", "Plugin.run")  # tasks that end with the gateway
 
 
 def strays() -> list[str]:

@@ -112,7 +112,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     made = build(Source(path, "localhost", "http://127.0.0.1:9/v1"))
     assert made.file.listen.host == "localhost"
     (backend,) = made.file.backends
-    assert (backend.type, backend.model_dump()["urls"]) == ("openai", ("http://127.0.0.1:9",))
+    assert (backend.type, backend.model_dump()["urls"]) == ("vllm", ("http://127.0.0.1:9",))
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,24 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str, fields: dic
 def test_the_main_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     (told,) = complaints(lambda: build(Source(tmp_path / "gateway.yaml")))
     assert "there is no such file" in told.problem
+
+
+def test_a_house_knows_what_is_captured_and_on_what_terms(tmp_path: Path) -> None:
+    assert house(tmp_path).terms.capture == "rejected"
+    reasons = {**REASONS, "R101": {**REASONS["R101"], "inject": {"mode": "splice"}}}
+    change(tmp_path, "reasons.yaml", reasons=reasons)
+    terms = build(change(tmp_path, "gateway.yaml", retrace={"capture": "all"})).terms
+    assert terms.capture == "all"
+    assert (terms.policy("R101").mode, terms.policy("R102").mode) == ("splice", "prefix")
+
+
+def test_a_policy_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    write_config(tmp_path, [URL], [])
+    reasons = {**REASONS, "R101": {**REASONS["R101"], "inject": {"mode": "mask"}}}
+    (told,) = complaints(lambda: build(change(tmp_path, "reasons.yaml", reasons=reasons)))
+    assert told.field == "reasons.R101.inject.mode"
+    assert told.line
+    assert "write `prefix` or `splice`" in told.fix
 
 
 @pytest.mark.parametrize("pattern", ["", ".", "/etc/hostname", "/none/*.yaml", "..", "**", "[", "a\0b"])
@@ -166,6 +184,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         {"listen": {"port": 70000}},
         {"limits": {"body_bytes": 1}},
         {"lissten": {}},
+        {"retrace": {"capture": "some"}},
     ],
 )
 def test_a_main_file_that_makes_no_sense_is_told_with_a_line(tmp_path: Path, fields: dict[str, Any]) -> None:

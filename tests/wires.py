@@ -27,6 +27,7 @@ class Pieces:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     read_out: bool = False  # the end of the body was reached
+    capture: None = None
 
     async def chunks(self) -> AsyncIterator[bytes]:
         for piece in self.pieces:

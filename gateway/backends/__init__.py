@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -17,23 +17,81 @@ from gateway.plug import Strict
 Observe = Callable[[str, str], None]  # (backend, kind of fault): what metrics count
 
 
+class Donor(NamedTuple):
+    """A capture whose KV an exchange may use; only the replica at this address holds it."""
+
+    capture: str
+    replica: str
+    mode: str
+    terms: Mapping[str, Any]  # how it may be used, in the plugin's words
+
+
+class Outcome(NamedTuple):
+    """What became of a capture, and what the plugin reports of the request that made it (None: it said nothing)."""
+
+    capture: str
+    replica: str
+    verdict: Literal["kept", "dropped", "gone", "failed", "lost"]
+    reason: str
+    report: Mapping[str, Any] | None
+
+
+def _nobody(_outcome: Outcome) -> None:
+    """Whom nothing is told."""
+
+
+class Plan(NamedTuple):
+    """What only a replica with the plugin understands; no other ever sees it.
+
+    `salt` keeps the prefix caches of tenants apart. With `captures` each try at the request makes a capture, and `told`
+    hears once of each what became of it, as a rule after the exchange is over.
+    """
+
+    salt: str
+    captures: bool = False
+    donor: Donor | None = None
+    told: Callable[[Outcome], None] = _nobody
+
+
 class Call(NamedTuple):
-    """One request to the endpoint. Headers are those that may be passed on; credentials are the backend's own."""
+    """One request to the endpoint. Headers are those that may be passed on; credentials are the backend's own.
+
+    With a plan, the body is a JSON object that is not empty.
+    """
 
     method: str
     path: str
     body: bytes
     headers: Mapping[str, str]
+    plan: Plan | None = None
+
+
+class Capture(Protocol):
+    """What a replica holds of a request until it hears a verdict. The first one counts; others change nothing."""
+
+    report: Mapping[str, Any] | None  # what the answer itself said of it
+
+    def keep(self, reason: str, terms: Mapping[str, Any]) -> None:
+        """Keep it for later requests, on these terms."""
+        ...
+
+    def drop(self, reason: str) -> None: ...
 
 
 class Answer(Protocol):
-    """What the endpoint says. `close` must always be called: it ends the upstream's work if it is not done."""
+    """What the endpoint says. `close` must always be called: it ends the upstream's work if it is not done.
+
+    It also drops the capture, unless that has its verdict.
+    """
 
     @property
     def status(self) -> int: ...
 
     @property
     def headers(self) -> Mapping[str, str]: ...
+
+    @property
+    def capture(self) -> Capture | None: ...
 
     def chunks(self) -> AsyncIterator[bytes]:
         """The body as it comes. UpstreamFault if it breaks or stalls."""
@@ -47,7 +105,10 @@ class Answer(Protocol):
 
 
 class Backend(Protocol):
-    """A living backend."""
+    """A living backend. `patched`: one of its replicas has our plugin, so a plan is worth making."""
+
+    @property
+    def patched(self) -> bool: ...
 
     async def start(self) -> None: ...
 

@@ -16,6 +16,7 @@ import aiohttp
 from yarl import URL
 
 from gateway.backends import Call, Observe
+from gateway.backends._patched import Captured, Plugin
 from gateway.backends._replicas import Replica, Replicas
 from gateway.backends._timing import Clock, Timeouts, Watch
 from gateway.errors import Unavailable, UpstreamFault, UpstreamTimeout
@@ -25,13 +26,22 @@ log = logging.getLogger(__name__)
 _RETRIED_STATUS = frozenset({502, 503, 504})
 _PROBE_WHEN_DOWN = 0.5  # seconds
 _LARGE = 1 << 16
+_PATIENCE = 3.0  # seconds for a short question
+_LONGEST = 1 << 16  # bytes of the answer to one
 
 
 class HttpAnswer:
     """A response whose first piece has come."""
 
-    def __init__(self, response: aiohttp.ClientResponse, replica: Replica, clock: Clock, first: bytes) -> None:
-        self.status = response.status
+    def __init__(
+        self,
+        response: aiohttp.ClientResponse,
+        replica: Replica,
+        clock: Clock,
+        first: bytes,
+        capture: Captured | None = None,
+    ) -> None:
+        self.status, self.capture = response.status, capture
         self.headers: Mapping[str, str] = response.headers
         self._response, self._replica, self._clock, self._first = response, replica, clock, first
         self._closed = False
@@ -74,6 +84,8 @@ class HttpAnswer:
             self._closed = True
             self._clock.stop()
             self._replica.in_flight -= 1
+            if self.capture:
+                self.capture.drop("unfinished")
             if self._response.content.at_eof():
                 self._response.release()
             else:
@@ -94,9 +106,11 @@ class HttpBackend:
         retries: int,
         timeouts: Timeouts,
         observe: Observe,
+        plugin: Plugin | None = None,
     ) -> None:
         self._name, self._retries, self._timeouts, self._observe = name, retries, timeouts, observe
         self._replicas = Replicas(urls)
+        self._plugin, self.patched = plugin, False
         self._health_path, self._health_seconds = health_path, health_seconds
         self._headers = {"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})}
         self._session: aiohttp.ClientSession | None = None
@@ -115,8 +129,12 @@ class HttpBackend:
         self._clocks = Watch(self._timeouts)
         watches = [self._clocks.run(), *(self._watch(replica) for replica in self._replicas.all)]
         self._tasks = [asyncio.create_task(watch) for watch in watches]
+        if self._plugin:
+            self._tasks += self._plugin.start(self._ask)
 
     async def stop(self) -> None:
+        if self._plugin and self._tasks:
+            await self._plugin.flush()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -128,8 +146,9 @@ class HttpBackend:
 
     async def open(self, call: Call) -> HttpAnswer:
         tried: list[str] = []
+        wished = call.plan.donor.replica if call.plan and call.plan.donor else None
         while True:
-            replica = self._replicas.pick(tried)
+            replica = self._replicas.pick(tried, wished)
             if replica is None:
                 raise Unavailable(f"no replica of the backend {self._name} is healthy; see /readyz")
             tried.append(replica.url)
@@ -156,6 +175,7 @@ class HttpBackend:
         assert self._session is not None, "start() comes first"
         task = asyncio.current_task()
         assert task is not None
+        body, capture = self._asked(call, replica)
         clock = Clock(self._timeouts, self._clocks, task.cancel)
         replica.in_flight += 1
         response = None
@@ -163,16 +183,18 @@ class HttpBackend:
             response = await self._session.request(
                 call.method,
                 _address(replica.url, call.path),
-                data=_payload(call.body),
+                data=_payload(body),
                 headers=call.headers,
                 allow_redirects=False,
             )
             first = await response.content.readany()
             clock.end()
-            return HttpAnswer(response, replica, clock, first)
+            return HttpAnswer(response, replica, clock, first, capture)
         except BaseException as fault:
             clock.stop()
             replica.in_flight -= 1
+            if capture:
+                capture.drop("unfinished")
             if response:
                 response.close()
             if clock.expired and isinstance(fault, asyncio.CancelledError):
@@ -182,6 +204,12 @@ class HttpBackend:
             if explained is fault:
                 raise
             raise explained from fault
+
+    def _asked(self, call: Call, replica: Replica) -> tuple[bytes, Captured | None]:
+        """The body for this replica: only one that has the plugin gets what the plan adds."""
+        if call.plan is None or replica.engine is None or self._plugin is None:
+            return call.body, None
+        return self._plugin.added(call.body, call.plan, replica, replica.engine)
 
     def _explained(self, fault: BaseException, replica: Replica) -> BaseException:
         """The fault in our own words, or as it is if it is not the upstream's."""
@@ -202,9 +230,13 @@ class HttpBackend:
         """Ask the replica how it is, for ever; more often while it is down."""
         while True:
             healthy = await self._probe(replica)
-            if healthy is not replica.healthy:
+            changed = healthy is not replica.healthy
+            if changed:
                 log.warning("%s %s is %s", self._name, replica.url, "up" if healthy else "down")
-                replica.healthy = healthy
+                replica.healthy, replica.engine = healthy, None  # whoever comes back may be another
+            if self._plugin and healthy:
+                await self._plugin.look(replica, changed)
+            self.patched = any(replica.engine for replica in self._replicas.all)
             await asyncio.sleep(self._health_seconds if healthy else min(_PROBE_WHEN_DOWN, self._health_seconds))
 
     async def _probe(self, replica: Replica) -> bool:
@@ -219,6 +251,23 @@ class HttpBackend:
                 return response.status < 500
         except (aiohttp.ClientError, OSError, TimeoutError):
             return False
+
+    async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """A short question beside the calls: status and body; status 0 if there was no answer in time."""
+        assert self._session is not None, "start() comes first"
+        try:
+            async with (
+                asyncio.timeout(_PATIENCE),
+                self._session.request(
+                    method, URL(url, encoded=True), data=body or None, headers=headers, allow_redirects=False
+                ) as response,
+            ):
+                told = b""
+                while len(told) < _LONGEST and (piece := await response.content.readany()):
+                    told += piece
+                return response.status, told
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            return 0, b""
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ from yarl import URL
 
 from gateway.backends import Backend, BackendSpec, Observe
 from gateway.backends._http import HttpBackend
+from gateway.backends._patched import Plugin
 from gateway.backends._timing import Timeouts
 
 
@@ -51,4 +52,9 @@ class Plug(BackendSpec):
             retries=self.retries,
             timeouts=self.timeouts,
             observe=observe,
+            plugin=self.plugin(),
         )
+
+    def plugin(self) -> Plugin | None:
+        """How to speak to the plugin inside it, if it is of a kind that may have one."""
+        return None

@@ -79,6 +79,8 @@ class Plug(BackendSpec):
 class ScriptedBackend:
     """Says what the script says. It has no connection to lose."""
 
+    patched = False
+
     def __init__(self, script: Script) -> None:
         self._script = script
         self.calls = 0  # how many were asked of it
@@ -103,6 +105,8 @@ class ScriptedBackend:
 
 class ScriptedAnswer:
     """One reply, in the shape that was asked for."""
+
+    capture = None
 
     def __init__(self, reply: ScriptedReply, call: Call) -> None:
         self._reply, self._chat = reply, "chat" in call.path
