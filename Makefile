@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv/bin/python
+ENGINE := .venv-engine/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help up down test test-fast check fix bench lock schema setup setup-all
@@ -25,6 +26,7 @@ down:  ## stop what make up started
 
 test: setup-all  ## all tests, the ones against a real engine included
 	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
+	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
 	$(VENV) -m pytest -m engine $(ARGS)
 
 test-fast: setup  ## the tests that need no engine

@@ -32,7 +32,7 @@ MODES = frozenset({"none", "prefix", "splice"})
 DECLINED = frozenset(
     {
         *("bad_ask", "unknown_donor", "not_kept", "tenant", "adapter", "fingerprint", "no_match", "sensitive"),
-        *("holes", "cached", "unsupported", "no_splice", "load_failed", "preempted", "fault"),
+        *("holes", "cached", "unsupported", "no_splice", "load_failed", "preempted", "on_disk", "fault"),
     }
 )
 _GONE = frozenset({"unknown_donor", "not_kept", "tenant", "adapter", "fingerprint"})  # no use in asking again

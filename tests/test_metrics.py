@@ -50,6 +50,9 @@ def test_each_figure_has_its_name_and_labels() -> None:
     metrics.observe_usage("team", None)
     metrics.upstream_error("up", "garbage")
     metrics.guard_broken("r")
+    metrics.observe_capture("kept", "R101")
+    metrics.observe_injection("splice", 900, 64)
+    metrics.observe_declined("cached")
     metrics.reloaded(ok=False)
     told = page(metrics)
     assert told[REQUESTS.format(200, "true", "chat")] == 1
@@ -59,6 +62,10 @@ def test_each_figure_has_its_name_and_labels() -> None:
     assert told['retrace_tokens_total{kind="completion",tenant="team"}'] == 5
     assert told['retrace_upstream_errors_total{backend="up",kind="garbage"}'] == 1
     assert told['retrace_guard_broken_total{rule="r"}'] == 1
+    assert told['retrace_captures_total{reason="R101",verdict="kept"}'] == 1
+    assert told['retrace_injected_tokens_total{mode="splice"}'] == 900
+    assert told['retrace_recomputed_tokens_total{mode="splice"}'] == 64
+    assert told['retrace_declined_total{reason="cached"}'] == 1
     assert told['retrace_reloads_total{result="failed"}'] == 1
     assert told["retrace_reload_ok"] == 0
     metrics.reloaded(ok=True)

@@ -384,7 +384,7 @@ async def test_what_was_rejected_is_offered_to_the_next_request_like_it(tmp_path
         assert b"kv_transfer_params" not in got
         assert asked(up.calls[1])["donor"] == asked(up.calls[0])["capture"]
         assert asked(up.calls[1])["mode"] == "prefix"
-        assert asked(up.calls[1])["recompute"] == {"first": 64, "share": 0.15}
+        assert asked(up.calls[1])["recompute"] == {"first": 128, "share": 0.15}
         await settled(up, plugin, 2)
         figures = await running.metrics()
         assert figures['retrace_injected_tokens_total{mode="prefix"}'] == 300  # counted once

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.rules import ReasonFile, Rule, RuleFile, When
+from gateway.rules import Inject, ReasonFile, Rule, RuleFile, When
 from gateway.types import Action, Reason, Side
 from tests.sight import place
 
@@ -118,3 +118,53 @@ def test_a_reason_that_is_not_complete_is_refused(fields: dict[str, Any]) -> Non
 def test_a_reason_code_has_an_r_and_three_digits(code: str) -> None:
     with pytest.raises(ValidationError):
         ReasonFile.model_validate({"reasons": {code: {"name": "a", "meaning": "m", "message": {"en": "", "zh": ""}}}})
+
+
+def inject(**fields: Any) -> Inject:
+    return Inject.model_validate(fields)
+
+
+def test_a_reason_without_a_policy_has_the_careful_one() -> None:
+    entry = {"name": "a.b", "meaning": "m", "message": {"en": "No.", "zh": "不。"}}
+    given = {**entry, "inject": {"mode": "splice", "recompute": {"first": 8}}}
+    policies = ReasonFile.model_validate({"reasons": {"R101": entry, "R203": given}}).policies
+    assert policies == {"R101": Inject(), "R203": inject(mode="splice", recompute={"first": 8, "share": 0.15})}
+    careful = policies["R101"]
+    assert (careful.mode, careful.sensitive, careful.after_sensitive, careful.ban) == ("prefix", "cut", "stop", False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "captures"),
+    [
+        ({}, True),
+        ({"mode": "splice"}, True),
+        ({"mode": "none"}, False),
+        ({"mode": "none", "capture": True}, True),
+        ({"capture": False}, False),
+    ],
+)
+def test_what_is_never_injected_is_not_captured_unless_asked_for(fields: dict[str, Any], captures: bool) -> None:
+    assert inject(**fields).captures is captures
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"mode": "mask"}, "`mask` saves no prefill on this engine; write `prefix` or `splice`"),
+        ({"mode": "layers"}, "`layers` saves no prefill"),
+        ({"mode": "suffix"}, "mode"),
+        ({"ban": True, "sensitive": "allow"}, "write `sensitive: cut`"),
+        ({"sensitive": "keep"}, "sensitive"),
+        ({"after_sensitive": "go"}, "after_sensitive"),
+        ({"recompute": {"first": -1}}, "first"),
+        ({"recompute": {"share": 1.1}}, "share"),
+        ({"recompute": {"last": 3}}, "last"),
+        ({"min_tokens": 0}, "min_tokens"),
+        ({"ttl_seconds": 0}, "ttl_seconds"),
+        ({"priority": 101}, "priority"),
+        ({"layers": [4]}, "layers"),
+    ],
+)
+def test_a_policy_that_makes_no_sense_is_refused(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        inject(**fields)

@@ -152,6 +152,7 @@ async def test_the_house_speaks_of_itself(tmp_path: Path) -> None:
             told = orjson.loads(await response.read())
             assert told["ready"] is True
             assert told["backends"] == {"up": True}
+            assert told["retrace"] == {"up": False}
             assert told["rules"] == 2
             assert len(told["revision"]) == 12
         async with running.http.get(f"{running.url}/metrics") as response:

@@ -15,7 +15,8 @@ import pytest
 from gateway.workers import bound
 from tests.cases.test_metrics import scripted
 from tests.commands import served
-from tests.rig import CHAT, said
+from tests.plugin import engine
+from tests.rig import CHAT, answers, completion, said, until, write_config
 
 
 def test_a_bound_address_is_open_at_once() -> None:
@@ -93,3 +94,19 @@ async def test_the_folder_of_figures_goes_with_the_gateway(tmp_path: Path) -> No
         assert url
         assert [name for name in os.listdir(home) if name.startswith("retrace-metrics-")]
     assert [name for name in os.listdir(home) if name.startswith("retrace-metrics-")] == []
+
+
+async def test_workers_have_one_salt_for_a_tenant(tmp_path: Path) -> None:
+    """Else the prompts that one has warmed up would be cold for the other."""
+    async with engine(answers(completion("hi"))) as (up_url, up, plugin):
+        config = write_config(tmp_path, [up_url], [], backend={"health_seconds": 0.05})
+        words = ("--config", str(config), "--port", "0", "--workers", "2")
+        async with served(*words) as (url, _), aiohttp.ClientSession() as http:
+            await until(lambda: plugin.asked >= 2, 20)
+            for _ in range(40):
+                headers = {"connection": "close"}  # the next may take it
+                async with http.post(f"{url}/v1/chat/completions", json=CHAT, headers=headers) as response:
+                    assert response.status == 200
+        salts = {seen.json.get("cache_salt") for seen in up.calls[4:]}
+    assert salts
+    assert len(salts - {None}) == 1

@@ -12,6 +12,8 @@ def main() -> None:
     for service in services:
         seconds = process.stop(service)
         tell(f"  ✓ {service.name}: stopped process {service.pid} ({seconds:.1f} s)")
+    if engine.forget():
+        tell("  ✓ captures: their memory is free again")
 
 
 if __name__ == "__main__":

@@ -1,30 +1,39 @@
 """The vLLM engine of this clone: start it, find it again, stop it.
 
-    engine = ensure()           # starts one if none runs, waits until it answers
-    engine.url, engine.model    # "http://127.0.0.1:8000", "qwen"
+    engine = ensure()                        # starts one if none runs, waits until it answers
+    engine.url, engine.model                 # "http://127.0.0.1:8000", "qwen"
     if engine.started_by_us:
         engine.stop()
 
-One engine per clone, shared by `make up` and the tests. With RETRACE_ENGINE_URL set, that endpoint is
-used instead and nothing is started.
+    ensure(wanted=Launch(model="gemma"), replace=True)     # another one, in its place
+
+One engine per clone, shared by `make up`, the tests and the benches. With RETRACE_ENGINE_URL set, that
+endpoint is used instead and nothing is started.
 """
 
 import contextlib
 import json
 import os
 import re
+import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from deploy.setup import env, ports, process
-from deploy.setup.paths import RUN, engine_port, number
+from deploy.setup.paths import ROOT, RUN, engine_port, number, pool
 from deploy.setup.say import SetupError, run, step, tell
 from deploy.setup.turns import exclusively
 from deploy.setup.wait import Gone, TimedOut, until_ok
 from deploy.vllm import launch, model
+from deploy.vllm.launch import Launch
 
 NAME = "engine"
+CODE = ROOT / "deploy" / "vllm" / "launch.py"
+PLUGIN = ROOT / "gateway" / "kv"
 
 
 @dataclass(frozen=True)
@@ -47,40 +56,65 @@ class Engine:
             process.stop(service)
 
 
-def ensure(port: int | None = None) -> Engine:
+def ensure(port: int | None = None, wanted: Launch | None = None, *, replace: bool = False) -> Engine:
     """The engine of this clone: started on `port` (None: any free one) if none runs, then waited for.
 
-    An engine that runs is used as it is, on whatever port. Raises SetupError with what to do.
+    An engine that runs is used, on whatever port; started anew if its code has changed since. One that is not what
+    is `wanted` is stopped for it if `replace`, else left alone. Raises SetupError with what to do.
     """
+    wanted = wanted or Launch()
     if url := os.environ.get("RETRACE_ENGINE_URL"):
-        return _foreign(url.rstrip("/").removesuffix("/v1"))
+        return _foreign(url.rstrip("/").removesuffix("/v1"), wanted)
     with exclusively(RUN / f"{NAME}.lock", "engine"):
-        source = model.source()
-        service = process.find(NAME)
-        if service is not None and service.about != source:
-            raise SetupError(
-                f"The engine that runs (process {service.pid}) serves {service.about}, not {source}.",
-                "stop it first: make down",
-            )
-        ours = service is None
-        if service is None:
-            service = _start(source, port)
-        _await(service, ours)
-        return Engine(service.url, launch.SERVED_NAME, service.pid, ours)
+        source = model.source(wanted.model)
+        way = _way(process.find(NAME), wanted.about(source), replace, [CODE, *([PLUGIN] if wanted.plugin else [])])
+        service = way.service or _start(wanted, source, way.port or port)
+        _await(service, way.how, wanted.served)
+        return Engine(service.url, wanted.served, service.pid, way.ours)
 
 
-def _start(source: str, port: int | None) -> process.Service:
+class _Way(NamedTuple):
+    """How we come to the engine that is wanted."""
+
+    how: str
+    """In words."""
+    service: process.Service | None = None
+    """It runs already."""
+    port: int | None = None
+    """Where to start it, since whoever knows it looks for it there."""
+    ours: bool = False
+
+
+def _way(service: process.Service | None, about: str, replace: bool, code: Sequence[Path]) -> _Way:
+    """Stops the engine that runs if it is in the way."""
+    if service is None:
+        return _Way("started", ours=True)
+    if service.about == about:
+        if not service.older_than(*code):
+            return _Way("already runs", service)
+        process.stop(service)
+        return _Way("started anew, since its code has changed", port=service.port)
+    if not replace:
+        raise SetupError(
+            f"The engine that runs (process {service.pid}) serves {service.about}, not {about}.",
+            "stop it first: make down",
+        )
+    process.stop(service)
+    return _Way(f"started in the place of {service.about}", ours=True)
+
+
+def _start(wanted: Launch, source: str, port: int | None) -> process.Service:
     # The port first: no need to install for minutes only to hear that it is taken.
     if port is not None:
         ports.require(port, "the engine", "RETRACE_ENGINE_PORT")
     python = env.ensure("engine") / "bin" / "python"
-    folder = model.path() if source == model.PACKAGED else source
+    served = model.path(source)
     port = port or ports.free()
-    command = launch.command(str(python), str(folder), port)
-    return process.start(NAME, command, launch.environment(str(folder)), port, source)
+    command = launch.command(str(python), served, port, wanted)
+    return process.start(NAME, command, launch.environment(served, wanted), port, wanted.about(source), wanted.env)
 
 
-def _await(service: process.Service, ours: bool) -> None:
+def _await(service: process.Service, how: str, served: str) -> None:
     """Wait until the engine answers; a failed start is cleaned up and told with the end of its log."""
     limit = number("RETRACE_ENGINE_TIMEOUT", 600)
     with step("engine") as s:
@@ -89,8 +123,7 @@ def _await(service: process.Service, ours: bool) -> None:
         except (Gone, TimedOut) as e:
             process.stop(service)
             raise SetupError(f"The engine {e.story}", _advice(service, e)) from None
-        how = "started" if ours else "already runs"
-        s.done(f"{how}: {service.url}, model {launch.SERVED_NAME}, process {service.pid}")
+        s.done(f"{how}: {service.url}, model {served}, process {service.pid}")
 
 
 _PHASES = (
@@ -114,7 +147,7 @@ def _phase(service: process.Service) -> str:
 
 _ADVICE = (
     (r"MemoryError|Cannot allocate memory|out of memory|SIGKILL|exit code -9",
-     "free some memory (it needs about 7 GiB) and run the same command again."),
+     "free some memory (it needs about 9 GiB) and run the same command again."),
     (r"No space left", "free some disk space and run the same command again."),
     (r"Illegal instruction|SIGILL",
      "this CPU lacks instructions that vLLM wants (AVX2). Set RETRACE_ENGINE_URL to a vLLM elsewhere."),
@@ -131,8 +164,25 @@ def _advice(service: process.Service, failure: Gone | TimedOut) -> str:
     return "mend what the log names, then run the same command again."
 
 
-def _foreign(url: str) -> Engine:
+def forget() -> bool:
+    """Free the memory in which the engine of this clone kept captures; False if there was none. For when it has ended.
+
+    A pool that RETRACE_POOL names is the user's, and left alone.
+    """
+    kept = pool().is_dir()
+    if kept:
+        shutil.rmtree(pool())
+    return kept
+
+
+def _foreign(url: str, wanted: Launch) -> Engine:
     """Someone else's endpoint; the first model it lists is the one we ask."""
+    about = wanted.about(model.source(wanted.model))
+    if about != Launch().about(model.source()):
+        raise SetupError(
+            f"An engine is wanted that serves {about}; RETRACE_ENGINE_URL={url} is what it is.",
+            "unset RETRACE_ENGINE_URL, so that one can be started.",
+        )
     try:
         with urllib.request.urlopen(f"{url}/v1/models", timeout=10) as answer:
             name: str = json.load(answer)["data"][0]["id"]

@@ -24,6 +24,7 @@ from deploy.setup.paths import (
     TORCH_CPU_LOCK,
     TORCH_CUDA_LOCK,
     VENV,
+    VENV_ENGINE,
     cache,
 )
 from deploy.setup.say import SetupError, run, step
@@ -35,6 +36,7 @@ LOCKS: dict[Name, tuple[Path, ...]] = {
     "gateway": (GATEWAY_LOCK,),
     "engine": (ENGINE_LOCK, TORCH_CPU_LOCK, TORCH_CUDA_LOCK),
 }
+LINKS: dict[Name, Path] = {"gateway": VENV, "engine": VENV_ENGINE}
 GIB_NEEDED: dict[Name, float] = {"gateway": 0.5, "engine": 4.0}
 MARKER = "complete"
 
@@ -62,8 +64,7 @@ def ensure(name: Name) -> Path:
                 if not _whole(where):
                     _make(name, where, s.now)
             s.done(f"installed, {where}")
-    if name == "gateway":
-        _link(where)
+    _link(LINKS[name], where)
     return where
 
 
@@ -125,18 +126,18 @@ def _write_launcher(where: Path) -> None:
     launcher.chmod(0o755)
 
 
-def _link(where: Path) -> None:
-    """Point .venv at the environment."""
-    if VENV.is_symlink() and Path(os.readlink(VENV)) == where:
+def _link(link: Path, where: Path) -> None:
+    """Point .venv, or the engine's like of it, at the environment."""
+    if link.is_symlink() and Path(os.readlink(link)) == where:
         return
-    if VENV.exists() and not VENV.is_symlink():
+    if link.exists() and not link.is_symlink():
         raise SetupError(
-            f"{VENV} is a folder, not the link this set-up makes.",
-            f"move it away (mv {VENV.name} {VENV.name}.old), then run the same command again.",
+            f"{link} is a folder, not the link this set-up makes.",
+            f"move it away (mv {link.name} {link.name}.old), then run the same command again.",
         )
-    beside = ROOT / f".venv.{os.getpid()}"
+    beside = ROOT / f"{link.name}.{os.getpid()}"
     beside.symlink_to(where)
-    beside.replace(VENV)
+    beside.replace(link)
 
 
 def main() -> None:

@@ -46,8 +46,7 @@ def _outdated(service: process.Service, engine: Engine) -> str | None:
     """Why the running gateway is not the one wanted, if so. Changed rules it takes over by itself."""
     if service.about != engine.url:
         return f"since it faced {service.about}"
-    began = service.state.stat().st_mtime
-    if any(f.stat().st_mtime > began for f in (ROOT / "gateway").rglob("*.py")):
+    if service.older_than(ROOT / "gateway"):
         return "since its code has changed"
     return None
 

@@ -2,6 +2,7 @@
 this one.
 """
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -16,6 +17,9 @@ RUN = ROOT / ".run"
 VENV = ROOT / ".venv"
 """Link to the gateway's environment."""
 
+VENV_ENGINE = ROOT / ".venv-engine"
+"""Link to the engine's."""
+
 GATEWAY_LOCK = ROOT / "requirements.lock"
 ENGINE_LOCK = ROOT / "deploy" / "vllm" / "requirements.lock"
 TORCH_CPU_LOCK = ROOT / "deploy" / "vllm" / "torch-cpu.lock"
@@ -26,6 +30,11 @@ def cache() -> Path:
     """The folder that all clones of this user share; it holds only what a lock file can bring back."""
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(home).expanduser() / "retrace-gateway"
+
+
+def pool() -> Path:
+    """Where the engine of this clone keeps captures: shared memory, so that they outlive the engine."""
+    return Path("/dev/shm") / f"retrace-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
 
 
 def number(name: str, default: int) -> int:

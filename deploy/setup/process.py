@@ -46,6 +46,12 @@ class Service:
         """Its state file, as old as the process."""
         return _state_of(self.name)
 
+    def older_than(self, *places: Path) -> bool:
+        """Whether any Python file in these folders, or one of these files, has changed since it started."""
+        began = self.state.stat().st_mtime
+        files = (file for place in places for file in (place.rglob("*.py") if place.is_dir() else [place]))
+        return any(file.stat().st_mtime > began for file in files)
+
     @property
     def alive(self) -> bool:
         """Whether it, and not a later process with its id, still runs."""
@@ -71,8 +77,18 @@ def _state_of(name: str) -> Path:
     return RUN / f"{name}.json"
 
 
-def start(name: str, command: Sequence[str], env: Mapping[str, str], port: int, about: str) -> Service:
-    """Start a process that lives on when this one ends. `about` is free text that `find` gives back."""
+def start(
+    name: str,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    port: int,
+    about: str,
+    firm: Mapping[str, str] | None = None,
+) -> Service:
+    """Start a process that lives on when this one ends. `about` is free text that `find` gives back.
+
+    What the user sets in the environment wins over `env`, and `firm` over both.
+    """
     if not Path("/proc/self/stat").exists():
         raise SetupError("Background processes need Linux.", "start the gateway by hand: .venv/bin/retrace serve")
     RUN.mkdir(exist_ok=True)
@@ -80,7 +96,7 @@ def start(name: str, command: Sequence[str], env: Mapping[str, str], port: int, 
         child = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**env, **os.environ},  # what the user sets wins
+            env={**env, **os.environ, **(firm or {})},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

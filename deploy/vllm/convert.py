@@ -21,6 +21,7 @@ def convert(source: Path, target: Path) -> None:
     where = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     print("reading the tokenizer", flush=True)
     tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
+    _begin_as_said(source, tokenizer)
     print("unpacking the weights", flush=True)
     plain = transformers.GgufConfig(dequantize=True)
     model = transformers.AutoModelForCausalLM.from_pretrained(**where, quantization_config=plain, dtype=torch.bfloat16)
@@ -29,6 +30,15 @@ def convert(source: Path, target: Path) -> None:
     print("writing the folder", flush=True)
     model.save_pretrained(target)
     tokenizer.save_pretrained(target)
+
+
+def _begin_as_said(source: Path, tokenizer: Any) -> None:
+    """Whether a prompt begins with BOS: the file says it, and transformers does not read it."""
+    gguf: Any = importlib.import_module("gguf")
+    field = gguf.GGUFReader(source).fields.get("tokenizer.ggml.add_bos_token")
+    if field is not None and field.contents():
+        tokenizer.add_bos_token = True
+        tokenizer.update_post_processor()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The model the engine serves: the packaged one, or whatever RETRACE_MODEL names (a folder, or a model id).
+"""The model the engine serves: one of ours, or whatever else is named (a folder, or a model id).
 
-The packaged one is put together once per user and kept in the cache: fetched in parts, joined, checked,
-converted.
+Ours are put together once per user and kept in the cache. Two come from the package index: fetched in parts, joined,
+checked, converted. The third is made of random numbers.
 """
 
 import hashlib
@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from deploy.setup import env, machine, pip
@@ -17,22 +19,63 @@ from deploy.setup.paths import cache
 from deploy.setup.say import SetupError, run, step, tail, tell
 from deploy.setup.turns import exclusively
 
-PACKAGED = "Qwen2.5-Coder-0.5B-Instruct"
-
 HERE = Path(__file__).resolve().parent
-LOCK = HERE / "model.lock"
 CONVERT = HERE / "convert.py"
-GGUF_SHA256 = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
-RECIPE = 1
-"""To be raised when convert.py makes something else out of the same file."""
-GIB_NEEDED = 2.5
+RANDOM = HERE / "random_llama.py"
 
 
-def source() -> str:
-    """What the engine is to serve, as the user would call it."""
-    named = os.environ.get("RETRACE_MODEL", "").strip()
-    if not named:
-        return PACKAGED
+@dataclass(frozen=True)
+class Model:
+    """One that this set-up can make by itself."""
+
+    title: str
+    recipe: int
+    """To be raised when the same parts are made into something else."""
+    gib: float
+    """What making it takes on the disk."""
+    lock: Path | None = None
+    """The packages that hold parts of a GGUF file, in order; None: nothing is fetched, the weights are random."""
+    sha256: str = ""
+    """Of the whole file."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies or will lie."""
+        parts = [self.title.lower().replace(" ", "-"), self.sha256[:8], str(self.recipe)]
+        return cache() / "-".join(filter(None, parts))
+
+
+DEFAULT = "qwen"
+MODELS = {
+    # It answers in Chinese and English, calls tools, and can follow instructions a little.
+    DEFAULT: Model(
+        "Qwen2.5-Coder-0.5B-Instruct",
+        recipe=1,
+        gib=2.5,
+        lock=HERE / "model.lock",
+        sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+    ),
+    # Of another kind: most of its layers see a sliding window only. Continues text, and can't chat.
+    "gemma": Model(
+        "Gemma-3-270M",
+        recipe=1,
+        gib=1.5,
+        lock=HERE / "gemma.lock",
+        sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+    ),
+    # Says nothing worth reading, and starts fast.
+    "tiny": Model("random tiny Llama", recipe=1, gib=0.1),
+}
+
+
+def source(named: str | None = None) -> str:
+    """What the engine is to serve, as a person would call it: a title of ours, a folder, or a model id.
+
+    `named` is a word of MODELS, a folder or an id; None: what RETRACE_MODEL says, else the default.
+    """
+    named = named or os.environ.get("RETRACE_MODEL", "").strip() or DEFAULT
+    if named in MODELS:
+        return MODELS[named].title
     if Path(named).is_dir():
         return str(Path(named).resolve())
     if named.startswith(("/", ".", "~")):
@@ -40,75 +83,97 @@ def source() -> str:
     return named
 
 
-def path() -> Path:
-    """The packaged model as a Hugging Face folder, made if missing. Raises SetupError with what to do."""
-    where = cache() / f"{PACKAGED.lower()}-{GGUF_SHA256[:8]}-{RECIPE}"
+def path(of: str) -> str:
+    """What to give vLLM for a `source`: one of ours as a Hugging Face folder, made if missing.
+
+    Raises SetupError with what to do.
+    """
+    for model in MODELS.values():
+        if model.title == of:
+            return str(_made(model))
+    return of
+
+
+def _made(model: Model) -> Path:
+    where = model.folder
     if not where.is_dir():
         engine = env.ensure("engine")
         with exclusively(cache() / f"{where.name}.lock", "model"):
             if not where.is_dir():
-                _make(engine, where)
+                _make(engine, model, where)
     return where
 
 
-def _make(engine: Path, where: Path) -> None:
+def _make(engine: Path, model: Model, where: Path) -> None:
     """Beside its place first, then moved there in one go: the folder is whole or not there."""
     for left in cache().glob(f"{where.name}.part-*"):
         shutil.rmtree(left)
-    machine.need_space(GIB_NEEDED, "model")
+    machine.need_space(model.gib, "model")
     with (
         tempfile.TemporaryDirectory(dir=cache(), prefix=f"{where.name}.part-") as scratch,
         step("model") as s,
     ):
         work = Path(scratch)
-        pip.download(engine, LOCK, work / "parts", lambda note: s.now(f"downloading, {note}"))
-        s.now("joining the parts")
-        gguf = _join(sorted((work / "parts").iterdir()), work / "gguf" / "model.gguf")
-        _convert(engine, gguf, work / "folder", s.now)
-        (work / "folder").replace(where)
-        s.done(f"{PACKAGED}, {where}")
+        target = work / "folder"
+        if model.lock is None:
+            _inside(engine, [str(RANDOM), str(target)], s.now)
+        else:
+            _inside(engine, [str(CONVERT), str(_fetch(engine, model, work, s.now)), str(target)], s.now)
+        target.replace(where)
+        s.done(f"{model.title}, {where}")
 
 
-def _join(wheels: list[Path], target: Path) -> Path:
+def _fetch(engine: Path, model: Model, work: Path, now: Callable[[str], None]) -> Path:
+    """The GGUF file, joined from its parts."""
+    assert model.lock is not None
+    pip.download(engine, model.lock, work / "parts", lambda note: now(f"downloading, {note}"))
+    now("joining the parts")
+    return _join(sorted((work / "parts").iterdir()), work / "gguf" / "model.gguf", model.sha256)
+
+
+def _join(wheels: list[Path], target: Path, sha256: str) -> Path:
     """The file that the wheels hold parts of, in the order of their names, with its hash checked."""
     target.parent.mkdir()
     digest = hashlib.sha256()
     with target.open("wb") as out:
         for wheel in wheels:
             with zipfile.ZipFile(wheel) as z:
-                data = z.read(next(name for name in z.namelist() if name.endswith(".bin")))
+                part = max(z.infolist(), key=lambda info: info.file_size)  # beside it there are a few lines of Python
+                data = z.read(part)
             digest.update(data)
             out.write(data)
             wheel.unlink()
-    if digest.hexdigest() != GGUF_SHA256:
+    if digest.hexdigest() != sha256:
         raise SetupError(
-            f"The joined model has sha256 {digest.hexdigest()} instead of {GGUF_SHA256}.",
+            f"The joined model has sha256 {digest.hexdigest()} instead of {sha256}.",
             "don't use it. Name a model of your own: RETRACE_MODEL=/path/to/model make up",
         )
     return target
 
 
-def _convert(engine: Path, gguf: Path, folder: Path, now: pip.Tell) -> None:
+def _inside(engine: Path, script: list[str], now: Callable[[str], None]) -> None:
+    """Run a script of this folder where torch and transformers are; each line that it prints tells what it is at."""
     log = cache() / "convert.log"
-    command = [str(engine / "bin" / "python"), str(CONVERT), str(gguf), str(folder)]
     with (
         log.open("w") as err,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True) as converter,
+        subprocess.Popen(
+            [str(engine / "bin" / "python"), *script], stdout=subprocess.PIPE, stderr=err, text=True
+        ) as maker,
     ):
-        assert converter.stdout is not None
-        for line in converter.stdout:
+        assert maker.stdout is not None
+        for line in maker.stdout:
             now(line.strip())
-    if converter.returncode:
+    if maker.returncode:
         raise SetupError(
-            f"Converting the model failed ({log}):\n\n{tail(log)}",
+            f"Making the model failed ({log}):\n\n{tail(log)}",
             "if it was killed, free some memory (it needs 4 GiB), then run the same command again.",
         )
     log.unlink()
 
 
 def main() -> None:
-    """`python3 -m deploy.vllm.model`: the packaged model, and where it is."""
-    tell(f"  {path()}")
+    """`python3 -m deploy.vllm.model`: the default one of ours, and where it is."""
+    tell(f"  {path(MODELS[DEFAULT].title)}")
 
 
 if __name__ == "__main__":

@@ -27,12 +27,11 @@ from vllm.distributed.kv_transfer.kv_connector.v1 import (
 )
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorHandshakeMetadata as HandshakeBase
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata as MetadataBase
-from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorTransferResults as TransferResults
+from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerMetadata as WordBase
 from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorPromMetrics as PromBase
 from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorStats as StatsBase
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.kv_cache_interface import FullAttentionSpec, MLAAttentionSpec, SlidingWindowSpec
-from vllm.v1.outputs import KVConnectorOutput
 from vllm.v1.sample.logits_processor import LogitsProcessor, MoveDirectionality
 
 from gateway.kv.ask import parse
@@ -44,7 +43,6 @@ from gateway.kv.rope import Rope
 __all__ = [
     "ConnectorBase",
     "HandshakeBase",
-    "KVConnectorOutput",
     "LogitsProcessor",
     "MetadataBase",
     "MoveDirectionality",
@@ -53,7 +51,7 @@ __all__ = [
     "Scheduler",
     "StatsBase",
     "SupportsHybrid",
-    "TransferResults",
+    "WordBase",
 ]
 
 # The private methods that splicing overrides, and the parameters it counts on.

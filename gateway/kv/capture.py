@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 
 import torch
 
-from gateway.kv.desk import Save
+from gateway.kv.desk import Begin, Save
 from gateway.kv.layout import Cache
-from gateway.kv.nouns import Block
+from gateway.kv.nouns import Block, Owner
 from gateway.kv.shield import Shield
 from gateway.kv.stats import Counts
 
@@ -25,6 +25,8 @@ STAGING_BYTES = 128 << 20
 
 class Shelf(Protocol):
     """What of the pool is needed here."""
+
+    def begin(self, id: str, owner: Owner, block_size: int, record_bytes: int, prompt_tokens: int = 0) -> bool: ...
 
     def put(self, id: str, block: Block, record: memoryview) -> bool: ...
 
@@ -49,10 +51,15 @@ class Recorder:
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for slot in range(slots):
             self._free.put(slot)
-        self._work: queue.SimpleQueue[_Filled | tuple[str, Mapping[str, object]] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[_Filled | Begin | tuple[str, Mapping[str, object]] | None] = queue.SimpleQueue()
         self._short: set[str] = set()  # captures that ended early, until their request is over
         self._thread = threading.Thread(target=self._write_all, name="retrace-recorder", daemon=True)
         self._thread.start()
+
+    def begin(self, begins: Iterable[Begin]) -> None:
+        """These requests run for the first time; said to the pool before any of their blocks."""
+        for begin in begins:
+            self._work.put(begin)
 
     def record(self, saves: Iterable[Save]) -> None:
         """Copy blocks that have filled in the step that has just run."""
@@ -84,6 +91,9 @@ class Recorder:
             with self._shield("recorder"):
                 if isinstance(work, _Filled):
                     self._write(work)
+                elif isinstance(work, Begin):
+                    size, record = self._cache.block_size, self._cache.record_bytes
+                    self._shelf.begin(work.capture, work.owner, size, record, work.prompt)
                 else:
                     self._shelf.finish(*work)
 

@@ -16,20 +16,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.kv import airlock, prom
-from gateway.kv.airlock import ConnectorBase, HandshakeBase, MetadataBase, Role, SupportsHybrid, TransferResults
+from gateway.kv.airlock import ConnectorBase, HandshakeBase, MetadataBase, Role, SupportsHybrid, WordBase
 from gateway.kv.ask import BadAsk
 from gateway.kv.capture import Recorder
 from gateway.kv.desk import Desk, Errands
 from gateway.kv.inject import Injector
 from gateway.kv.layout import Cache, digest
 from gateway.kv.nouns import Decline, Report
-from gateway.kv.pool import Pool
+from gateway.kv.pool import Pool, Torn
 from gateway.kv.scribe import Scribe
 from gateway.kv.settings import Settings
 from gateway.kv.shield import Shield
 from gateway.kv.stats import Counts
 
 log = logging.getLogger(__name__)
+
+UPKEEP_SECONDS = 15.0
 
 
 @dataclass
@@ -46,6 +48,16 @@ class Orders(MetadataBase):
 
     errands: Errands = field(default_factory=Errands)
     by_request: bool = True
+
+
+@dataclass
+class Lost(WordBase):
+    """Requests that ran on KV which could not be loaded: the worker's word to RetraceScheduler."""
+
+    requests: set[str]
+
+    def aggregate(self, other: Any) -> Lost:
+        return Lost(self.requests | other.requests)
 
 
 class RetraceConnector(ConnectorBase, SupportsHybrid):
@@ -121,7 +133,8 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
                 self._injector.load(load)
             if attempt.failed:
                 self._lost(load.request, load.blocks, load.exact, orders.by_request)
-                self._scribe.do(self._drop, load.donor)
+                if isinstance(attempt.fault, Torn) and self.pool:
+                    self._scribe.do(self.pool.drop, load.donor)
             self.counts.add("loads")
             self.counts.add("load_seconds", "", time.perf_counter() - began)
 
@@ -130,10 +143,6 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
             self._failed.add(request)
         else:
             self._bad_blocks.update(number for group in blocks for number in group)
-
-    def _drop(self, donor: str) -> None:
-        if self.pool:
-            self.pool.drop(donor)
 
     def wait_for_layer_load(self, layer_name: str) -> None:
         """Everything is loaded before the step begins."""
@@ -144,12 +153,13 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
     def wait_for_save(self) -> None:
         with self.shield("wait_for_save"):
             if self._recorder:
+                self._recorder.begin(self._orders.errands.begins)
                 self._recorder.record(self._orders.errands.saves)
                 self._recorder.finish(self._orders.errands.finished)
 
-    def get_transfer_results(self, finished_req_ids: set[str]) -> Any:
+    def build_connector_worker_meta(self) -> Lost | None:
         failed, self._failed = self._failed, set()
-        return TransferResults(failed_recving=failed)
+        return Lost(failed) if failed else None
 
     def get_block_ids_with_load_errors(self) -> set[int]:
         bad, self._bad_blocks = self._bad_blocks, set()
@@ -190,7 +200,9 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
             return
         if subject is None:
             return
-        desk.admit(request.request_id, subject, lambda: int(request.num_computed_tokens))
+        track = desk.admit(request.request_id, subject, lambda: int(request.num_computed_tokens))
+        if track.report.declined == Decline.ON_DISK:
+            self._scribe.do(pool.promote, subject.ask.donor)
         if subject.ask.capture:  # known from here on, captured or not: a verdict may come at any time
             size, prompt = desk.engine.block_size, request.num_prompt_tokens
             self._scribe.do(pool.begin, subject.ask.capture, subject.owner, size, self._record_bytes, prompt)
@@ -231,7 +243,7 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
         """Now and then: what is out of time goes. The API's process does the same while the engine is idle."""
         now = time.monotonic()
         if self.pool and now >= self._next_upkeep:
-            self._next_upkeep = now + 5
+            self._next_upkeep = now + UPKEEP_SECONDS
             self._scribe.do(self.pool.sweep)
             self._scribe.do(self._measure)
 

@@ -17,6 +17,14 @@ from gateway.kv.plan import Engine, Plan, Subject, plan
 Blocks = tuple[Sequence[int], ...]  # a request's block numbers, for each KV group
 
 
+class Begin(NamedTuple):
+    """A request that may be captured runs for the first time: its name, whose it is, how long its prompt."""
+
+    capture: str
+    owner: Owner
+    prompt: int
+
+
 class Save(NamedTuple):
     """A block that has filled in this step: record it. `blocks` is its number in each group, 0 where it is gone."""
 
@@ -39,6 +47,7 @@ class Load(NamedTuple):
 class Errands(NamedTuple):
     """What the worker is to do around one step. `failed` names requests whose loads were promised and got lost."""
 
+    begins: tuple[Begin, ...] = ()
     saves: tuple[Save, ...] = ()
     loads: tuple[Load, ...] = ()
     finished: tuple[tuple[str, Mapping[str, object]], ...] = ()
@@ -54,6 +63,7 @@ class Track:
     report: Report
     captures: bool
     computed: Callable[[], int]
+    begun: bool = False
     saved: int = 0  # blocks
     due: list[Span] = field(default_factory=list)  # jumps still to come, in order
     loading: list[tuple[Span, bool]] = field(default_factory=list)  # promised, to be loaded with the next step
@@ -120,6 +130,8 @@ class Desk:
             return
         if external:
             start = track.plan.prefix - external
+            if start < 0:
+                raise ValueError(f"{request} counts on {external} tokens that are no longer planned")
             track.loading.append((Span(start, start, external), True))
             track.report.injected_tokens += external
             track.report.mode = Mode.PREFIX
@@ -171,11 +183,15 @@ class Desk:
 
     def step(self, scheduled: Iterable[tuple[str, int]], blocks: Callable[[str], Blocks | None]) -> Errands:
         """The errands of one step: `scheduled` are requests, and how many tokens of each it computes."""
+        begins: list[Begin] = []
         saves: list[Save] = []
         loads: list[Load] = []
         for request, count in scheduled:
             track = self._tracks.get(request)
-            if track is None or not (track.captures or track.loading):
+            if track is None:
+                continue
+            begins += self._begins(track)
+            if not (track.captures or track.loading):
                 continue
             table = blocks(request)
             if table is None:
@@ -186,7 +202,14 @@ class Desk:
                 saves += self._saves(track, filled, table)
         finished, self._finished = tuple(self._finished), []
         failed, self._failed = tuple(self._failed), set()
-        return Errands(tuple(saves), tuple(loads), finished, failed)
+        return Errands(tuple(begins), tuple(saves), tuple(loads), finished, failed)
+
+    def _begins(self, track: Track) -> Iterable[Begin]:
+        capture = track.subject.ask.capture
+        if track.begun or not capture or not (track.captures or capture not in self._capturing):
+            return []
+        track.begun = True
+        return [Begin(capture, track.subject.owner, len(track.subject.tokens))]
 
     def _loads(self, request: str, track: Track, table: Blocks) -> Iterable[Load]:
         donor = track.subject.ask.donor

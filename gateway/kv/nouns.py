@@ -33,6 +33,7 @@ class Decline(StrEnum):
     FINGERPRINT = "fingerprint"
     NO_MATCH = "no_match"  # the tokens agree nowhere, or not for long enough
     SENSITIVE = "sensitive"  # what agrees is sensitive, or stands behind what is
+    ON_DISK = "on_disk"  # it has to be brought back into memory first, which has been ordered
     HOLES = "holes"  # a sliding window has already lost what would be needed
     CACHED = "cached"  # the engine's own prefix cache has as much
     UNSUPPORTED = "unsupported"  # pictures, prompt_logprobs, embeddings: not understood, so not touched
@@ -129,7 +130,7 @@ class Entry:
 class Recompute(NamedTuple):
     """How much of a span is computed anew: its first tokens, then those that deviate most, within a share of it."""
 
-    first: int = 64
+    first: int = 128
     share: float = 0.15
 
 

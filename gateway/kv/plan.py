@@ -94,6 +94,7 @@ def refused(subject: Subject, donor: Entry | None) -> Decline | None:
         (donor.owner.adapter == subject.owner.adapter, Decline.ADAPTER),
         (donor.owner.fingerprint == subject.owner.fingerprint, Decline.FINGERPRINT),
         (donor.state in (State.KEPT, State.ACTIVE), Decline.NOT_KEPT),
+        (not donor.on_disk, Decline.ON_DISK),
     )
     return next((reason for agrees, reason in checks if not agrees), None)
 

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from gateway.kv.airlock import Scheduler, missing_hooks
-from gateway.kv.connector import Orders, RetraceConnector
+from gateway.kv.connector import Lost, Orders, RetraceConnector
 from gateway.kv.nouns import Decline
 from gateway.kv.shield import Shield
 from gateway.kv.stats import Counts
@@ -35,6 +35,7 @@ class RetraceScheduler(Scheduler):
             self._retrace = None
             return
         self._retrace.hooked = True
+        self.recompute_kv_load_failures = True  # a request is never failed for the sake of a load of ours
         coordinator = self.kv_cache_manager.coordinator
         self._cache_blocks, coordinator.cache_blocks = coordinator.cache_blocks, self._cache_some
 
@@ -84,6 +85,12 @@ class RetraceScheduler(Scheduler):
         desk = self._retrace.desk if self._retrace else None
         if desk is not None:
             desk.again(request.request_id)
+
+    def update_from_output(self, scheduler_output: Any, model_runner_output: Any) -> Any:
+        told = model_runner_output.kv_connector_output
+        if told is not None and isinstance(told.kv_connector_worker_meta, Lost):
+            told.failed_recving = told.failed_recving | told.kv_connector_worker_meta.requests
+        return super().update_from_output(scheduler_output, model_runner_output)
 
     def _handle_failed_recving(self, failed_req_ids: set[str]) -> set[str]:
         """Requests that ran on KV which could not be loaded: their step counts for nothing, they start over."""

@@ -26,7 +26,11 @@ class Attempt:
 
     def __init__(self, shield: Shield, hook: str) -> None:
         self._shield, self._hook = shield, hook
-        self.failed = False
+        self.fault: Exception | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.fault is not None
 
     def __enter__(self) -> Attempt:
         return self
@@ -36,7 +40,7 @@ class Attempt:
     ) -> bool:
         if not isinstance(fault, Exception):
             return False  # nothing went wrong, or the process is being ended
-        self.failed = True
+        self.fault = fault
         self._shield.note(self._hook, fault)
         return True
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import openai
 import pytest
 
-from deploy.setup import engine as engines
+from deploy.setup.engine import Engine
 from tests.rig import Running, gateway, regex, rule
-
-
-@pytest.fixture(scope="session")
-def engine() -> Iterator[engines.Engine]:
-    """The engine of this clone; one that runs already is used and left running."""
-    running = engines.ensure()
-    yield running
-    if running.started_by_us:
-        running.stop()
-
 
 RULES = [
     regex(r"\bignore all previous instructions\b", side="input", id="injection", reason="R201"),
@@ -30,7 +20,7 @@ RULES = [
 
 
 @pytest.fixture
-async def guarded(engine: engines.Engine, tmp_path: Path) -> AsyncIterator[Running]:
+async def guarded(engine: Engine, tmp_path: Path) -> AsyncIterator[Running]:
     """The gateway before the engine."""
     async with gateway(tmp_path, [engine.url], RULES) as running:
         yield running
@@ -44,7 +34,7 @@ async def client(guarded: Running) -> AsyncIterator[openai.AsyncOpenAI]:
 
 
 @pytest.fixture
-async def direct(engine: engines.Engine) -> AsyncIterator[openai.AsyncOpenAI]:
+async def direct(engine: Engine) -> AsyncIterator[openai.AsyncOpenAI]:
     """The official client, pointed at the engine itself."""
     async with openai.AsyncOpenAI(base_url=f"{engine.url}/v1", api_key="none", timeout=300) as made:
         yield made

@@ -6,24 +6,14 @@ failing. What raises is what the hooks call, so that the shields around the hook
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from gateway.kv.capture import Recorder
 from gateway.kv.connector import RetraceConnector as Plugin
 from gateway.kv.desk import Desk
 from gateway.kv.inject import Injector
-
-FILE = "RETRACE_FAULTS"
-DESK = ("admit", "prefix", "allocated", "step", "finish", "splices", "stop_before", "jump", "cap")
-CALLS = (*(f"Desk.{name}" for name in DESK), "Injector.load", "Recorder.record")
-
-
-def armed() -> set[str]:
-    path = Path(os.environ[FILE])
-    return set(path.read_text().split()) if path.exists() else set()
+from tests.engine.armed import DESK, armed
 
 
 def failing(kind: type, *names: str) -> type:

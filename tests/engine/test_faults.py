@@ -16,7 +16,7 @@ from deploy.setup.engine import Engine
 from deploy.setup.paths import RUN, pool
 from deploy.vllm.launch import Launch
 from tests.bench.client import Client, client
-from tests.engine.faults import CALLS, FILE
+from tests.engine.armed import CALLS, FILE
 from tests.engine.talk import SALT, asked, captured, tokens
 from tests.engines import Engines
 
@@ -29,11 +29,11 @@ PREFIXED = [*tokens(1000, 1)[:700], *tokens(40, 4)]
 
 @pytest.fixture
 def fragile(engines: Engines) -> Iterator[Engine]:
-    """A small engine with little room (16 blocks), whose plugin can be made to fail."""
+    """A small engine with little room (40 blocks), whose plugin can be made to fail."""
     if os.environ.get("RETRACE_ENGINE_URL"):
         pytest.skip("needs an engine of our own; RETRACE_ENGINE_URL is set")
     SWITCH.unlink(missing_ok=True)
-    flags = ("--num-gpu-blocks-override", "40")
+    flags = ("--num-gpu-blocks-override", "40", "--max-model-len", "2048")
     env = {FILE: str(SWITCH), "VLLM_SERVER_DEV_MODE": "1"}
     yield engines.get(Launch(model="tiny", served="tiny", connector="tests.engine.faults", flags=flags, env=env))
     SWITCH.unlink(missing_ok=True)

@@ -76,7 +76,7 @@ def test_a_model_is_ours_or_a_folder_or_an_id(tmp_path: Path, monkeypatch: pytes
 @pytest.fixture
 def service() -> Iterator[process.Service]:
     """A process that does nothing, in the place of an engine."""
-    started = process.start("test-engine", ["sleep", "600"], {"A": "env", "B": "env"}, 1, "one", {"B": "firm"})
+    started = process.start(f"test-{os.getpid()}", ["sleep", "600"], {"A": "env", "B": "env"}, 1, "one", {"B": "firm"})
     yield started
     process.stop(started)
     started.log.unlink()

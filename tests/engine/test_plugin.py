@@ -95,6 +95,7 @@ def test_what_was_not_kept_serves_nobody(talk: Client, patched: Engine) -> None:
     forget(patched)
     assert asked(talk, tokens(600, 4), name, "prefix").retrace["declined"] == "not_kept"
     talk.keep(name)
+    forget(patched)
     assert asked(talk, tokens(600, 4), name, "prefix").retrace["mode"] == "prefix"
     talk.drop(name)
     forget(patched)

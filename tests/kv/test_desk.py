@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.kv.desk import Blocks, Desk, Errands
+import pytest
+
+from gateway.kv.desk import Begin, Blocks, Desk, Errands
 from gateway.kv.nouns import Ask, Decline, Entry, Mode, Owner, Recompute, Span
 from gateway.kv.plan import Engine, Subject
 from tests.kv.entries import OURS, SIZE, entry
@@ -38,6 +40,8 @@ class Told:
 def test_blocks_are_saved_once_each_as_they_fill() -> None:
     told = Told(range(100), capture="c")
     first, second = told.step(40), told.step()
+    assert first.begins == (Begin("c", OURS, 100),)
+    assert second.begins == ()
     assert [(save.number, save.blocks, save.tokens) for save in first.saves] == [
         (0, (1,), tuple(range(16))),
         (1, (2,), tuple(range(16, 32))),
@@ -86,8 +90,8 @@ def test_a_jump_is_made_where_the_step_ends_and_loaded_before_the_next() -> None
     told = Told([*range(9000, 9070), *DOCUMENT, 1, 2], capture="c", donor="donor", mode=Mode.SPLICE)
     assert told.desk.splices("r")
     assert told.desk.cap("r") == 70
-    assert told.step(50) == Errands()
-    assert told.step() == Errands()  # the second 20 tokens, and not one more
+    assert told.step(50).loads == ()
+    assert told.step().loads == ()  # the second 20 tokens, and not one more
     assert told.computed == 390
     (load,) = told.step().loads
     assert (load.span, load.exact, load.blocks) == (Span(32, 70, 320), False, TABLE)
@@ -98,8 +102,12 @@ def test_a_jump_is_made_where_the_step_ends_and_loaded_before_the_next() -> None
 
 def test_a_spliced_request_is_never_captured_and_still_reports() -> None:
     told = Told([*range(9000, 9070), *DOCUMENT, 1, 2], capture="c", donor="donor", mode=Mode.SPLICE)
+    begins: list[Begin] = []
     while told.computed < len(told.tokens):
-        assert told.step().saves == ()
+        errands = told.step()
+        assert errands.saves == ()
+        begins += errands.begins
+    assert begins == [Begin("c", OURS, 392)]  # known by its name, so that a verdict finds its report
     report = told.desk.finish("r")
     assert report
     assert told.desk.step([], lambda _: None).finished == (("c", report.to_dict()),)
@@ -184,3 +192,11 @@ def test_a_request_that_makes_no_sense_hears_so() -> None:
     assert report
     assert report.declined == Decline.BAD_ASK
     assert not desk.busy
+
+
+def test_tokens_that_were_promised_before_it_gave_up_are_named_as_lost() -> None:
+    told = Told([*DONOR.tokens[:100], 1, 2], donor="donor", mode=Mode.PREFIX)
+    assert told.desk.prefix("r", 0) == 100
+    told.desk.again("r", Decline.FAULT)
+    with pytest.raises(ValueError, match="no longer planned"):
+        told.desk.allocated("r", 100)

@@ -113,6 +113,10 @@ def test_only_what_was_kept_serves(state: State) -> None:
     assert planned(DONOR.tokens, entry(DONOR.tokens, state=state)).declined is Decline.NOT_KEPT
 
 
+def test_one_on_disk_has_to_be_brought_back_first() -> None:
+    assert planned(DONOR.tokens, entry(DONOR.tokens, on_disk=True)).declined is Decline.ON_DISK
+
+
 def test_one_that_is_being_read_serves_too() -> None:
     assert planned(DONOR.tokens, entry(DONOR.tokens, state=State.ACTIVE)).prefix
 

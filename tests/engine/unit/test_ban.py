@@ -41,7 +41,7 @@ def processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Retra
 
 def added(*requests: tuple[int, dict[str, Any] | None, list[int]]) -> BatchUpdate:
     rows = [(index, Params(retrace), None, output) for index, retrace, output in requests]
-    return BatchUpdate(len(rows), removed=[], added=rows, moved=[])  # type: ignore[arg-type]
+    return BatchUpdate(len(rows), removed=[], added=rows, moved=[])
 
 
 ASK = {"donor": "donor", "mode": "prefix", "ban": True}
