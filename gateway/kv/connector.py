@@ -1,7 +1,7 @@
 """What vLLM calls: one object in the scheduler's process, one in the worker's. It decides nothing, it forwards.
 
 scheduler: a request comes -> desk plans; it is given blocks -> desk promises; a step is built -> errands for the worker
-worker:    errands before the step -> injector loads; after it -> recorder copies what has filled
+worker:    errands before the step -> loads; after it -> records of what has filled
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ import hashlib
 import json
 import logging
 import time
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.kv import airlock, prom
 from gateway.kv.airlock import ConnectorBase, HandshakeBase, MetadataBase, Role, SupportsHybrid, WordBase
 from gateway.kv.ask import BadAsk
-from gateway.kv.capture import Recorder
 from gateway.kv.desk import Desk, Errands
-from gateway.kv.inject import Injector
-from gateway.kv.layout import Cache, digest
 from gateway.kv.nouns import Decline, Report
-from gateway.kv.pool import Pool, Torn
+from gateway.kv.pool import Pool
 from gateway.kv.scribe import Scribe
 from gateway.kv.settings import Settings
 from gateway.kv.shield import Shield
 from gateway.kv.stats import Counts
+from gateway.kv.worker import Looked, Worker
 
 log = logging.getLogger(__name__)
 
@@ -36,15 +33,14 @@ UPKEEP_SECONDS = 15.0
 
 @dataclass
 class Handshake(HandshakeBase):
-    """What the worker has found out about itself: how KV lies in memory, and why it can't do what it can't do."""
+    """What the worker has found out about itself, on its way to the scheduler."""
 
-    layout: str = ""
-    no_splice: str = ""
+    looked: Looked
 
 
 @dataclass
 class Orders(MetadataBase):
-    """Errands on their way to the worker, and how a load that fails is to be reported (see `Connector.hooked`)."""
+    """Errands on their way to the worker, and how to report a load that fails (see `RetraceConnector.hooked`)."""
 
     errands: Errands = field(default_factory=Errands)
     by_request: bool = True
@@ -69,14 +65,11 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
         self.shield = Shield(self.counts)
         self._config, self._kv_config = vllm_config, kv_cache_config
         self._orders = Orders()
-        self._failed: set[str] = set()
-        self._bad_blocks: set[int] = set()
         self.pool: Pool | None = None
         self.desk: Desk | None = None
-        self._scribe = Scribe(self.counts)
-        self._recorder: Recorder | None = None
-        self._injector: Injector | None = None
+        self.worker: Worker | None = None
         self._handshake: Handshake | None = None
+        self._scribe = Scribe(self.counts)
         self._next_upkeep = 0.0
         self.hooked = False  # RetraceScheduler is there, and its hooks are what they should be
         self.why_not = ""
@@ -89,27 +82,13 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
 
     def register_kv_caches(self, kv_caches: Mapping[str, Any]) -> None:
         with self.shield("register_kv_caches"):
-            self._look(kv_caches)
+            if self.pool is not None:
+                self.worker = self.hands(self.pool)
+                self._handshake = Handshake(self.worker.look(self._config, self._kv_config, kv_caches))
 
-    def _look(self, kv_caches: Mapping[str, Any]) -> None:
-        """Find out how KV lies in memory; Unsupported if it is not understood."""
-        if self.pool is None:
-            return
-        airlock.engine_of(self._config, self._kv_config, splices=False)
-        layers = airlock.layers_of(self._config, self._kv_config, kv_caches)
-        cache = Cache(layers, airlock.block_size(self._kv_config))
-        if cache.record_bytes != airlock.record_bytes(self._kv_config):
-            raise airlock.Unsupported("blocks are not as large as the engine says")
-        rows = ropes = None
-        no_splice = ""
-        try:
-            rows, ropes = cache.probe(), airlock.ropes_of(self._config, layers)
-        except ValueError as fault:
-            no_splice = str(fault)
-        layout = digest(rows) if rows else cache.shape()
-        self._injector = Injector(cache, self.pool.lease, rows if ropes else None, ropes)
-        self._recorder = Recorder(cache, self.pool, zlib.crc32, self.counts)
-        self._handshake = Handshake(layout, no_splice)
+    def hands(self, pool: Pool) -> Worker:
+        """What does the work in this process."""
+        return Worker(pool, self.counts, self.shield, self._scribe)
 
     def get_handshake_metadata(self) -> Handshake | None:
         return self._handshake
@@ -123,26 +102,8 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
         self._orders = Orders()
 
     def start_load_kv(self, forward_context: Any, **kwargs: Any) -> None:
-        orders, self._orders = self._orders, Orders(self._orders.errands._replace(loads=()), self._orders.by_request)
-        for request in orders.errands.failed:
-            self._failed.add(request)
-        for load in orders.errands.loads:
-            began = time.perf_counter()
-            with self.shield("start_load_kv") as attempt:
-                assert self._injector is not None, "a load for an engine that can't load"
-                self._injector.load(load)
-            if attempt.failed:
-                self._lost(load.request, load.blocks, load.exact, orders.by_request)
-                if isinstance(attempt.fault, Torn) and self.pool:
-                    self._scribe.do(self.pool.drop, load.donor)
-            self.counts.add("loads")
-            self.counts.add("load_seconds", "", time.perf_counter() - began)
-
-    def _lost(self, request: str, blocks: Sequence[Sequence[int]], exact: bool, by_request: bool) -> None:
-        if by_request or not exact:
-            self._failed.add(request)
-        else:
-            self._bad_blocks.update(number for group in blocks for number in group)
+        if self.worker:
+            self.worker.load(self._orders.errands)
 
     def wait_for_layer_load(self, layer_name: str) -> None:
         """Everything is loaded before the step begins."""
@@ -151,19 +112,23 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
         """Everything is recorded when the step has ended."""
 
     def wait_for_save(self) -> None:
-        with self.shield("wait_for_save"):
-            if self._recorder:
-                self._recorder.begin(self._orders.errands.begins)
-                self._recorder.record(self._orders.errands.saves)
-                self._recorder.finish(self._orders.errands.finished)
+        if self.worker:
+            self.worker.save(self._orders.errands)
 
     def build_connector_worker_meta(self) -> Lost | None:
-        failed, self._failed = self._failed, set()
-        return Lost(failed) if failed else None
+        if self.worker is None or not self.worker.failed or not self._orders.by_request:
+            return None
+        failed, self.worker.failed = self.worker.failed, set()
+        self.worker.spoiled.clear()
+        return Lost(failed)
 
     def get_block_ids_with_load_errors(self) -> set[int]:
-        bad, self._bad_blocks = self._bad_blocks, set()
-        return bad
+        """vLLM's own way to hear of failed loads, for an engine without RetraceScheduler."""
+        if self.worker is None or self._orders.by_request:
+            return set()
+        spoiled, self.worker.spoiled = self.worker.spoiled, set()
+        self.worker.failed.clear()
+        return spoiled
 
     # In the scheduler
 
@@ -171,9 +136,9 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
         told = next(iter(metadata.values()), None)
         with self.shield("handshake"):
             if self.pool is not None and isinstance(told, Handshake):
-                self._open_desk(self.pool, told)
+                self._open_desk(self.pool, told.looked)
 
-    def _open_desk(self, pool: Pool, told: Handshake) -> None:
+    def _open_desk(self, pool: Pool, told: Looked) -> None:
         self.why_not = self.why_not or told.no_splice
         splices = self.hooked and not self.why_not
         engine = airlock.engine_of(self._config, self._kv_config, splices)
@@ -229,8 +194,16 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
     def build_connector_meta(self, scheduler_output: Any) -> Any:
         with self.shield("build_connector_meta"):
             return Orders(self._errands(scheduler_output), self.hooked)
-        failed = tuple(self.desk.waiting) if self.desk else ()
-        return Orders(Errands(failed=failed), self.hooked)
+        waiting = self.desk.waiting if self.desk else []
+        return Orders(
+            Errands(failed=tuple((name, self._numbers(scheduler_output, name)) for name in waiting)), self.hooked
+        )
+
+    def _numbers(self, scheduled: Any, request: str) -> tuple[int, ...]:
+        """The blocks of a request whose loads can't be ordered."""
+        state = scheduled.kv_connector_block_state
+        table = state.get_block_ids(request) if state else None
+        return tuple(number for group in table or () for number in group)
 
     def _errands(self, scheduled: Any) -> Errands:
         self._upkeep()
@@ -297,6 +270,6 @@ class RetraceConnector(ConnectorBase, SupportsHybrid):
 
     def shutdown(self) -> None:
         with self.shield("shutdown"):
-            if self._recorder:
-                self._recorder.close()
+            if self.worker:
+                self.worker.close()
             self._scribe.close()

@@ -45,13 +45,13 @@ class Load(NamedTuple):
 
 
 class Errands(NamedTuple):
-    """What the worker is to do around one step. `failed` names requests whose loads were promised and got lost."""
+    """What the worker is to do around one step. `failed`: requests whose loads got lost, and their blocks."""
 
     begins: tuple[Begin, ...] = ()
     saves: tuple[Save, ...] = ()
     loads: tuple[Load, ...] = ()
     finished: tuple[tuple[str, Mapping[str, object]], ...] = ()
-    failed: tuple[str, ...] = ()
+    failed: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(slots=True)
@@ -201,7 +201,8 @@ class Desk:
                 filled = min(track.computed() + count, len(track.subject.tokens)) // self.engine.block_size
                 saves += self._saves(track, filled, table)
         finished, self._finished = tuple(self._finished), []
-        failed, self._failed = tuple(self._failed), set()
+        failed = tuple((name, tuple(n for group in blocks(name) or () for n in group)) for name in self._failed)
+        self._failed.clear()
         return Errands(tuple(begins), tuple(saves), tuple(loads), finished, failed)
 
     def _begins(self, track: Track) -> Iterable[Begin]:

@@ -18,7 +18,7 @@ SYSTEM = {
     "en": "Answer the question from the document in one short sentence. State the value itself.",
     "zh": "请根据文件用一句话简短回答问题，直接写出具体的值。",
 }
-ANSWER = 32
+ANSWER = 20
 
 
 class Asker(Protocol):

@@ -54,8 +54,8 @@ def pairs(
 ) -> Iterator[Pair]:
     """`count` documents of `span` tokens, behind `near` tokens of opening in one prompt and `far` in the other.
 
-    Donor and request change roles from one document to the next, so that shifts go both ways. `chat`: by the model's
-    template; else plain text behind a beginning of sentence.
+    Shifts go both ways: of each four documents one moves on, three move back. `chat`: by the model's template; else
+    plain text behind a beginning of sentence.
     """
     made = 0
     for doc in load(data, lang, least=span):
@@ -63,7 +63,7 @@ def pairs(
         if len(body) < span:
             continue
         question = client.tokenize("\n\n" + doc.questions[0], special=False)
-        first, second = (near, far) if made % 2 else (far, near)
+        first, second = (near, far) if made % 4 == 1 else (far, near)
         prompts = [
             framed(client, opening(client, lang, length, 2 * made + part), body[:span], question, chat=chat)
             for part, length in enumerate((first, second))

@@ -23,7 +23,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
@@ -48,13 +48,23 @@ SETTINGS: Mapping[str, Mapping[str, float]] = {
 }
 LEAST = 128  # tokens of a span that is worth a splice here
 ANSWER = 64
+POSITIONS = 3  # of the answer, at which distributions are compared
+
+
+class Plan(NamedTuple):
+    """How many documents of a language: in all, and of these the first so many for what takes longer."""
+
+    docs: int
+    rouge: int
+    curves: int
+    controls: int
 
 
 class Bench:
     """One engine under measurement."""
 
-    def __init__(self, engine: Client, data: Path, name: str, count: int, curves: int) -> None:
-        self.engine, self.data, self.name, self.count, self.curves = engine, data, name, count, curves
+    def __init__(self, engine: Client, data: Path, name: str, plan: Plan) -> None:
+        self.engine, self.data, self.name, self.plan = engine, data, name, plan
         self.rows: dict[str, list[float]] = defaultdict(list)
 
     def captured(self, prompt: Sequence[int], prefix: str = "", name: str = "") -> str:
@@ -94,21 +104,26 @@ class Bench:
 
     def quality(self, lang: docs.Lang, *, chat: bool) -> None:
         """All settings and controls on documents that have moved by 500 tokens and more."""
-        for number, pair in enumerate(pairs(self.engine, self.data, lang, self.count, 1024, 40, 560, chat=chat)):
+        count = self.plan.docs
+        for number, pair in enumerate(pairs(self.engine, self.data, lang, count, 1024, 40, 560, chat=chat)):
             self._document(f"{self.name} {lang}", pair, number)
-            console.print(f"  {self.name} {lang} document {number + 1}/{self.count}", end="\r")
+            console.print(f"  {self.name} {lang} document {number + 1} of {count}")
 
     def _document(self, row: str, pair: Pair, number: int) -> None:
         donor, salt = self.captured(pair.donor), secrets.token_hex(8)
-        true = self.engine.ask(pair.request, max_tokens=ANSWER, tops=TOP, salt=salt)
+        long = ANSWER if number < self.plan.rouge else POSITIONS
+        true = self.engine.ask(pair.request, max_tokens=long, tops=TOP, salt=salt)
         self._floor(row, pair, true, salt)
         for setting, recompute in SETTINGS.items():
-            if setting == "default" or number < self.curves:
+            if setting == "default" or number < self.plan.curves:
                 self._compare(f"{row} {setting}", pair, donor, recompute, true)
-        answer = self.spliced(pair, donor, DEFAULT, max_tokens=ANSWER)
-        self.rows[f"{row} default rouge"].append(rouge_l(true.ids, answer.ids))
+        if number < self.plan.rouge:
+            again = self.engine.ask(pair.request, max_tokens=ANSWER, salt=salt)
+            self.rows[f"{row} floor rouge"].append(rouge_l(true.ids, again.ids))
+            answer = self.spliced(pair, donor, DEFAULT, max_tokens=ANSWER)
+            self.rows[f"{row} default rouge"].append(rouge_l(true.ids, answer.ids))
         self.engine.drop(donor)
-        if number < self.curves:
+        if number < self.plan.controls:
             self._controls(row, pair, true)
 
     def _controls(self, row: str, pair: Pair, true: Answer) -> None:
@@ -123,14 +138,12 @@ class Bench:
 
     def _floor(self, row: str, pair: Pair, true: Answer, salt: str) -> None:
         """The same prompts again: the engine's own cache serves them."""
-        for at in range(min(3, len(true.ids))):
+        for at in range(min(POSITIONS, len(true.ids))):
             hit = self.engine.ask([*pair.request, *true.ids[:at]], tops=TOP, salt=salt)
             self._note(f"{row} floor", true, hit, at)
-        again = self.engine.ask(pair.request, max_tokens=ANSWER, salt=salt)
-        self.rows[f"{row} floor rouge"].append(rouge_l(true.ids, again.ids))
 
     def _compare(self, row: str, pair: Pair, donor: str, setting: Mapping[str, float], true: Answer) -> None:
-        for at in range(min(3, len(true.ids))):
+        for at in range(min(POSITIONS, len(true.ids))):
             told = self.spliced(pair, donor, setting, then=true.ids[:at], tops=TOP)
             self._note(row, true, told, at)
 
@@ -146,6 +159,8 @@ def summary(bench: Bench, langs: Sequence[docs.Lang]) -> dict[str, Any]:
         row = f"{bench.name} {lang}"
         for setting in ("floor", *SETTINGS, "unrotated", "wrong"):
             divergence = bench.rows[f"{row} {setting} kl"]
+            if not divergence:
+                continue
             low, high = bootstrap(divergence)[1:]
             out[f"{lang}_{setting}"] = {
                 "kl_mean": round(mean(divergence), 5),
@@ -154,6 +169,8 @@ def summary(bench: Bench, langs: Sequence[docs.Lang]) -> dict[str, Any]:
                 "top1": round(mean(bench.rows[f"{row} {setting} top1"]), 4),
                 "n": len(divergence),
             }
+        if not bench.plan.rouge:
+            continue
         floor, ours = (mean(bench.rows[f"{row} {setting} rouge"]) for setting in ("floor", "default"))
         out[f"{lang}_rouge"] = {"floor": round(floor, 4), "default": round(ours, 4), "ratio": round(ours / floor, 4)}
     both = [out[f"{lang}_default"] for lang in langs]
@@ -161,7 +178,8 @@ def summary(bench: Bench, langs: Sequence[docs.Lang]) -> dict[str, Any]:
     out["top1_minus_floor"] = min(
         round(out[f"{lang}_default"]["top1"] - out[f"{lang}_floor"]["top1"], 4) for lang in langs
     )
-    out["rouge_to_floor"] = min(out[f"{lang}_rouge"]["ratio"] for lang in langs)
+    if bench.plan.rouge:
+        out["rouge_to_floor"] = min(out[f"{lang}_rouge"]["ratio"] for lang in langs)
     return out
 
 
@@ -170,7 +188,8 @@ def measured(engine: Engine, name: str, options: argparse.Namespace) -> dict[str
     chat = name == "qwen"
     langs: tuple[docs.Lang, ...] = ("zh", "en")
     with client(engine.url, name) as made:
-        bench = Bench(made, options.data, name, options.docs, options.curves)
+        plan = Plan(options.docs, options.rouge, options.curves, options.controls)
+        bench = Bench(made, options.data, name, plan)
         out: dict[str, Any] = {}
         bench.full(opening(made, "en", 200, 1))  # the first request of an engine pays for what the others do not
         for span, rounds in ((1024, options.rounds), (3000, options.rounds)):
@@ -183,8 +202,8 @@ def measured(engine: Engine, name: str, options: argparse.Namespace) -> dict[str
             for lang in langs:
                 bench.quality(lang, chat=chat)
             out |= summary(bench, langs)
-            if chat and not options.no_backref:
-                out["backref"] = followed(bench, {name: SETTINGS[name] for name in ("default", "k0")})
+            if chat and options.backref:
+                out["backref"] = followed(bench, {"default": DEFAULT}, options.backref)
         return out
 
 
@@ -194,12 +213,12 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--models", default="qwen,gemma", help="which of our models, separated by commas")
     made.add_argument("--docs", type=int, default=20, help="documents a row of the quality table (default: 20)")
-    made.add_argument(
-        "--curves", type=int, default=6, help="documents for the other settings and controls (default: 6)"
-    )
+    made.add_argument("--rouge", type=int, default=20, help="of these, with 64 greedy tokens (default: 20)")
+    made.add_argument("--curves", type=int, default=6, help="of these, with the other settings (default: 6)")
+    made.add_argument("--controls", type=int, default=6, help="of these, with the controls (default: 6)")
+    made.add_argument("--backref", type=int, default=30, help="documents a language that refer back (default: all 30)")
     made.add_argument("--rounds", type=int, default=5, help="pairs a span length in the speed part (default: 5)")
     made.add_argument("--speed-only", action="store_true", help="leave quality and back-references out")
-    made.add_argument("--no-backref", action="store_true", help="leave the back-references out")
     docs.add_option(made)
     return made
 

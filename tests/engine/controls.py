@@ -15,7 +15,9 @@ import torch
 from gateway.kv.connector import RetraceConnector as Plugin
 from gateway.kv.desk import Load
 from gateway.kv.inject import Injector
+from gateway.kv.pool import Pool
 from gateway.kv.rope import Rope
+from gateway.kv.worker import Looked, Worker
 
 
 class Contrary(Injector):
@@ -35,10 +37,18 @@ class Contrary(Injector):
             self._ropes = kept
 
 
-class RetraceConnector(Plugin):
-    """The plugin with a contrary injector."""
+class ContraryWorker(Worker):
+    """A worker with a contrary injector."""
 
-    def _look(self, kv_caches: Mapping[str, Any]) -> None:
-        super()._look(kv_caches)
-        if self._injector:
-            self._injector.__class__ = Contrary
+    def look(self, config: Any, kv_config: Any, caches: Mapping[str, Any]) -> Looked:
+        looked = super().look(config, kv_config, caches)
+        if self.injector:
+            self.injector.__class__ = Contrary
+        return looked
+
+
+class RetraceConnector(Plugin):
+    """The plugin with a contrary worker."""
+
+    def hands(self, pool: Pool) -> Worker:
+        return ContraryWorker(pool, self.counts, self.shield, self._scribe)

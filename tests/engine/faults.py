@@ -13,6 +13,8 @@ from gateway.kv.capture import Recorder
 from gateway.kv.connector import RetraceConnector as Plugin
 from gateway.kv.desk import Desk
 from gateway.kv.inject import Injector
+from gateway.kv.pool import Pool
+from gateway.kv.worker import Looked, Worker
 from tests.engine.armed import DESK, armed
 
 
@@ -30,16 +32,24 @@ def failing(kind: type, *names: str) -> type:
     return type(f"Failing{kind.__name__}", (kind,), {name: wrapped(name) for name in names})
 
 
+class FailingWorker(Worker):
+    """A worker whose parts can fail."""
+
+    def look(self, config: Any, kv_config: Any, caches: Mapping[str, Any]) -> Looked:
+        looked = super().look(config, kv_config, caches)
+        if self.injector and self.recorder:
+            self.injector.__class__ = failing(Injector, "load")
+            self.recorder.__class__ = failing(Recorder, "record")
+        return looked
+
+
 class RetraceConnector(Plugin):
     """The plugin, made of parts that can fail."""
 
-    def _open_desk(self, pool: Any, told: Any) -> None:
+    def _open_desk(self, pool: Pool, told: Looked) -> None:
         super()._open_desk(pool, told)
         if self.desk:
             self.desk.__class__ = failing(Desk, *DESK)
 
-    def _look(self, kv_caches: Mapping[str, Any]) -> None:
-        super()._look(kv_caches)
-        if self._injector and self._recorder:
-            self._injector.__class__ = failing(Injector, "load")
-            self._recorder.__class__ = failing(Recorder, "record")
+    def hands(self, pool: Pool) -> Worker:
+        return FailingWorker(pool, self.counts, self.shield, self._scribe)

@@ -47,7 +47,8 @@ ENGINE_LEVELS: Sequence[frozenset[str]] = (
     frozenset({"desk", "_room", "_wire"}),
     frozenset({"_upkeep", "airlock", "capture", "inject"}),
     frozenset({"pool", "prom"}),
-    frozenset({"connector", "api", "ban"}),
+    frozenset({"worker", "api", "ban"}),
+    frozenset({"connector"}),
     frozenset({"scheduler"}),
 )
 # Tested where torch or an engine is, under a name of their own.
@@ -61,6 +62,7 @@ ELSEWHERE = {
     "kv.prom": "engine/test_plugin.py",
     "kv.rope": "engine/unit/test_rope.py",
     "kv.scheduler": "engine/test_faults.py",
+    "kv.worker": "engine/test_faults.py",
 }
 # Within a room, besides furniture: a kind with other defaults, a reader of frames.
 KIN = {("backends.vllm", "backends.openai"), ("surfaces.stencil", "surfaces.sse")}

@@ -151,7 +151,7 @@ def test_what_can_t_be_ordered_is_named() -> None:
     told.desk.allocated("r", 100)
     assert told.desk.waiting == ["r"]
     told.desk.lose("r")
-    assert told.desk.step([], lambda _: None).failed == ("r",)
+    assert told.desk.step([], lambda _: ((3, 4), (5,))).failed == (("r", (3, 4, 5)),)
 
 
 def test_two_requests_of_one_name_are_captured_once() -> None:
