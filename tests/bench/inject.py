@@ -2,8 +2,8 @@
 
     python -m tests.bench.inject [--models qwen,gemma] [--prompts 20] [--data DIR]
 
-ttft       time to first token / full prefill, at 256, 1,024 and 2,048 tokens (and 8), pair by pair; and over a prefix-cache hit
-           of the same prompt (`vs_prefix_cache_hit`, of which 1 is the best there can be)
+ttft       time to first token / full prefill, at 256, 1,024 and 2,048 tokens (and 8), pair by pair; and over a
+           prefix-cache hit of the same prompt (`vs_prefix_cache_hit`, of which 1 is the best there can be)
 identical  real prompts, 64 greedy tokens (--answer): injected against a prefix-cache hit, before and after the engine
            is restarted
 capture    what capturing adds to a request, on and off in turn: its time and, steadier, the engine's processor time

@@ -14,7 +14,8 @@ from tests.engine.talk import SALT, asked, captured, tokens
 
 pytestmark = pytest.mark.engine
 
-SHIFTED = [*tokens(520, 2), *tokens(1000, 1)[20:980], *tokens(30, 3)]
+LONG = tokens(600, 1)  # four whole blocks and a rest
+SHIFTED = [*tokens(300, 2), *LONG[20:580], *tokens(30, 3)]
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def talk(patched: Engine) -> Iterator[Client]:
 
 @pytest.fixture
 def donor(talk: Client, patched: Engine) -> str:
-    """A kept capture of tokens(1000, 1); the engine's own cache no longer has it."""
-    name = captured(talk, tokens(1000, 1))
+    """A kept capture of LONG; the engine's own cache no longer has it."""
+    name = captured(talk, LONG)
     forget(patched)
     return name
 
@@ -42,25 +43,27 @@ def test_the_engine_says_what_it_is_and_can(talk: Client) -> None:
 
 
 def test_an_injected_prefix_gives_the_answer_of_a_cache_hit(talk: Client, donor: str) -> None:
-    ours = asked(talk, tokens(1000, 1), donor, "prefix", max_tokens=24)
+    ours = asked(talk, LONG, donor, "prefix", max_tokens=24)
     assert ours.retrace["mode"] == "prefix"
-    assert ours.retrace["injected_tokens"] == 1000 // 128 * 128
-    hit = talk.ask(tokens(1000, 1), max_tokens=24, salt=SALT)
+    assert ours.retrace["injected_tokens"] == 512
+    hit = talk.ask(LONG, max_tokens=24, salt=SALT)
     assert ours.ids == hit.ids
 
 
 def test_a_longer_prompt_goes_on_where_the_donor_ends(talk: Client, donor: str) -> None:
-    prompt = [*tokens(1000, 1)[:700], *tokens(200, 9)]
+    prompt = [*LONG[:400], *tokens(100, 9)]
     ours = asked(talk, prompt, donor, "prefix", max_tokens=8)
-    assert ours.retrace["injected_tokens"] == 700
+    assert ours.retrace["injected_tokens"] == 400
     assert ours.ids == talk.ask(prompt, max_tokens=8, salt=SALT).ids
 
 
 def test_a_moved_span_is_spliced_and_the_rest_computed(talk: Client, donor: str) -> None:
     ours = asked(talk, SHIFTED, donor, "splice")
     assert ours.retrace["mode"] == "splice"
-    assert ours.retrace["injected_tokens"] + ours.retrace["recomputed_tokens"] == 876  # whole blocks of the donor: 896
-    assert 0 < ours.retrace["recomputed_tokens"] <= 0.15 * 876
+    assert (
+        ours.retrace["injected_tokens"] + ours.retrace["recomputed_tokens"] == 492
+    )  # of the donor's whole blocks, 512
+    assert 0 < ours.retrace["recomputed_tokens"] <= 0.15 * 492
 
 
 def test_a_splice_leaves_no_trace_in_the_shared_cache(talk: Client, donor: str, patched: Engine) -> None:
@@ -85,27 +88,27 @@ def test_a_spliced_request_is_never_captured(talk: Client, donor: str) -> None:
 
 @pytest.mark.parametrize("mode", ["prefix", "splice"])
 def test_a_tenant_gets_nothing_of_another_s(talk: Client, donor: str, mode: str) -> None:
-    told = asked(talk, tokens(1000, 1), donor, mode, salt="somebody else").retrace
+    told = asked(talk, LONG, donor, mode, salt="somebody else").retrace
     assert told["declined"] == "tenant"
     assert told["injected_tokens"] == 0
 
 
 def test_what_was_not_kept_serves_nobody(talk: Client, patched: Engine) -> None:
-    name = captured(talk, tokens(600, 4), keep=False)
+    name = captured(talk, tokens(300, 4), keep=False)
     forget(patched)
-    assert asked(talk, tokens(600, 4), name, "prefix").retrace["declined"] == "not_kept"
+    assert asked(talk, tokens(300, 4), name, "prefix").retrace["declined"] == "not_kept"
     talk.keep(name)
     forget(patched)
-    assert asked(talk, tokens(600, 4), name, "prefix").retrace["mode"] == "prefix"
+    assert asked(talk, tokens(300, 4), name, "prefix").retrace["mode"] == "prefix"
     talk.drop(name)
     forget(patched)
-    assert asked(talk, tokens(600, 4), name, "prefix").retrace["declined"] in ("not_kept", "unknown_donor")
+    assert asked(talk, tokens(300, 4), name, "prefix").retrace["declined"] in ("not_kept", "unknown_donor")
 
 
 def test_what_is_sensitive_is_not_injected_nor_what_stands_behind_it(talk: Client, patched: Engine) -> None:
-    name = captured(talk, tokens(800, 5), sensitive_token_spans=[[300, 310]])
+    name = captured(talk, tokens(500, 5), sensitive_token_spans=[[300, 310]])
     forget(patched)
-    told = asked(talk, tokens(800, 5), name, "prefix").retrace
+    told = asked(talk, tokens(500, 5), name, "prefix").retrace
     assert told["injected_tokens"] == 300
 
 
@@ -136,8 +139,8 @@ def test_a_long_answer_is_captured_as_it_grows(talk: Client) -> None:
 
 def test_the_engine_counts_what_it_does(talk: Client, donor: str) -> None:
     before = total(talk, "retrace_kv_injected_tokens_total")
-    asked(talk, tokens(1000, 1), donor, "prefix")
-    assert total(talk, "retrace_kv_injected_tokens_total") == before + 896
+    asked(talk, LONG, donor, "prefix")
+    assert total(talk, "retrace_kv_injected_tokens_total") == before + 512
     assert total(talk, "retrace_kv_captured_tokens_total") > 0
     assert total(talk, "retrace_kv_faults_total") == 0
 
