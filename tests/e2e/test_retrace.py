@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deploy.setup.engine import ensure
+from deploy.setup.paths import ROOT
 from tests.engines import Engines
-from tests.rig import Running, gateway, regex
+from tests.rig import Running, regex, serving, until, write_config
 
 pytestmark = pytest.mark.engine
 
@@ -26,11 +28,21 @@ MANUAL = "\n".join(
     f"由{number * 13 % 57}路货车运走。超过本类重量的包裹留到第二天，工作人员会打电话告诉寄件人，不另收费。"
     for number in range(1, 26)
 )
-# R203, a factual error, is spliced; R101 gives its prefix back, and is kept from being said again.
+# Whatever the model says is rejected, for reasons with two policies: to splice, and to give back no more than a prefix.
 RULES = [
-    regex(r"\bSection\b", id="no.sections", reason="R203"),
-    regex(r"包裹", id="no.parcels", reason="R101"),
+    regex(r"[A-Za-z]", id="no.english", reason="R203"),
+    regex(r"[一-龥]", id="no.chinese", reason="R101"),
 ]
+
+
+@asynccontextmanager
+async def with_policies(folder: Path, url: str) -> AsyncIterator[Running]:
+    """A gateway before the engine, with RULES and the policies of the reason codes as they are shipped."""
+    config = write_config(folder, [url], RULES, backend={"type": "vllm"})
+    (folder / "reasons.yaml").write_text((ROOT / "rules" / "reasons.yaml").read_text("utf-8"), "utf-8")
+    async with serving(config) as running:
+        await until(lambda: all(running.server._fleet.patched().values()), 10)  # it finds the plugin by itself
+        yield running
 
 
 async def asked(running: Running, system: str, question: str, stream: bool = False) -> int:
@@ -62,19 +74,17 @@ ENGLISH = (MANUAL, "Repeat section 3 word by word, beginning with 'Section 3'.",
 CHINESE = (手册, "请逐字重复第三节，从“第3类包裹”开始。", "第5类几点起收？只回答时间。")
 
 
-@pytest.mark.parametrize(("manual", "provoking", "next_one"), [ENGLISH, CHINESE], ids=["en", "zh"])
-@pytest.mark.parametrize("stream", [False, True], ids=["restart", "stream"])
-async def test_a_rejected_draft_serves_the_next_request_over_an_engine_restart(
-    engines: Engines, tmp_path: Path, manual: str, provoking: str, next_one: str, stream: bool
-) -> None:
+async def test_rejected_drafts_serve_the_next_requests_over_an_engine_restart(engines: Engines, tmp_path: Path) -> None:
     if os.environ.get("RETRACE_ENGINE_URL"):
         pytest.skip("restarts the engine; RETRACE_ENGINE_URL is set")
     engine = engines.get()
-    async with gateway(tmp_path, [engine.url], RULES, backend={"type": "vllm"}) as running:
-        await asked(running, manual, provoking, stream)
-        assert await figure(running, 'retrace_captures_total{reason="R', 1) == 1
-        if not stream and manual is MANUAL:
-            engine.stop()
-            ensure(int(engine.url.rpartition(":")[2]))
-        assert await asked(running, manual, next_one, stream) == 200
-        assert await figure(running, "retrace_injected_tokens_total", 128) >= 512
+    async with with_policies(tmp_path, engine.url) as running:
+        for (manual, provoking, _), stream in ((ENGLISH, False), (CHINESE, True)):
+            await asked(running, manual, provoking, stream)
+        assert await figure(running, "retrace_captures_total", 2) == 2
+        await asyncio.to_thread(engines.restarted)
+        before = 0.0
+        for (manual, _, next_one), stream in ((ENGLISH, True), (CHINESE, False)):
+            assert await asked(running, manual, next_one, stream) == 200
+            assert await figure(running, "retrace_injected_tokens_total", before + 512) >= before + 512
+            before = await figure(running, "retrace_injected_tokens_total", 0)
