@@ -45,6 +45,7 @@ def test_the_plugin_is_named_in_four_flags() -> None:
         "kv_connector": "RetraceConnector",
         "kv_connector_module_path": "a.b",
         "kv_role": "kv_both",
+        "kv_load_failure_policy": "recompute",
     }
     for name in ("--scheduler-cls", "--middleware", "--logits-processors"):
         assert option(command, name).startswith("gateway.kv.")
