@@ -102,7 +102,7 @@ class Recompute(Strict):
     """How much of a spliced span is computed anew: what stands at its head holds the rest together."""
 
     first: int = Field(default=128, ge=0, le=65536, description="Tokens at its start.")
-    share: float = Field(default=0.15, ge=0, le=1, description="Most of it in all, its start and what deviates most.")
+    share: float = Field(default=0.15, ge=0, le=1, description="At most this much of it.")
 
 
 def _possible(mode: object) -> object:

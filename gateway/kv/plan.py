@@ -1,8 +1,7 @@
 """What of a donor may be injected into a request, and where: pure, token by token.
 
 - the longest common prefix is exact: the same tokens at the same positions have the same KV
-- a later span that agrees (align.py) is a splice: its keys move to new positions, its first tokens are computed anew,
-  since later tokens lean on them (Hu et al. 2024, EPIC), and so are chosen runs within it
+- a later span that agrees (align.py) is a splice: its keys move to new positions, its first tokens are computed anew
 - what the verdict called sensitive is cut out, and what stands behind it as well, unless the policy says otherwise
 """
 
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gateway.kv.align import align, common_prefix
-from gateway.kv.nouns import After, Ask, Decline, Entry, Mode, Owner, Recompute, Span, State
+from gateway.kv.nouns import USUAL, After, Ask, Decline, Entry, Mode, Owner, Recompute, Span, State
 
 SHORTEST_JUMP = 32  # tokens; a shorter one costs more than it saves, since each is a step of its own
 
@@ -69,7 +68,7 @@ def plan(subject: Subject, donor: Entry | None, engine: Engine) -> Plan:
     recomputed = 0
     if subject.ask.mode is Mode.SPLICE:
         for span in spans(subject, donor, allowed, prefix, limit):
-            made = jumped(span, subject.ask.recompute)
+            made = jumped(span, wanted(span, donor, subject.ask))
             jumps += made
             recomputed += span.length - sum(jump.length for jump in made) if made else 0
     if jumps and not engine.splices:
@@ -128,6 +127,14 @@ def spans(
             last = min(found.donor + found.length, end, found.donor + limit - found.start)
             if last - first >= least:
                 yield Span(first, first + found.shift, last - first)
+
+
+def wanted(span: Span, donor: Entry, ask: Ask) -> Recompute:
+    """How much of a span is computed anew: what was asked for, and behind what is sensitive no less than is usual."""
+    behind = any(start < span.donor for start, _ in (*donor.sensitive, *ask.sensitive))
+    if not behind or ask.after_sensitive is not After.RECOMPUTE:
+        return ask.recompute
+    return Recompute(max(ask.recompute.first, USUAL.first), max(ask.recompute.share, USUAL.share))
 
 
 def jumped(span: Span, recompute: Recompute) -> list[Span]:

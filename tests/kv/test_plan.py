@@ -133,12 +133,13 @@ def test_what_is_sensitive_is_not_used_nor_what_stands_behind_it() -> None:
     assert planned(tokens, donor, Mode.SPLICE).jumps == (Span(32, 70, 118),)
 
 
-@pytest.mark.parametrize("after", [After.RECOMPUTE, After.ALLOW])
-def test_the_policy_may_allow_what_stands_behind_it(after: After) -> None:
+@pytest.mark.parametrize(("after", "anew"), [(After.RECOMPUTE, int(0.15 * 192)), (After.ALLOW, 0)])
+def test_the_policy_may_allow_what_stands_behind_it(after: After, anew: int) -> None:
     donor = entry(DONOR.tokens, sensitive=((150, 160),))
-    tokens = numbers(9000, 70) + DOCUMENT + [1]
+    tokens = [*numbers(9000, 70), *DOCUMENT, 1]
     made = planned(tokens, donor, Mode.SPLICE, after_sensitive=after)
-    assert [(jump.donor, jump.donor + jump.length) for jump in made.jumps] == [(32, 150), (160, 352)]
+    assert [(jump.donor, jump.donor + jump.length) for jump in made.jumps] == [(32, 150), (160 + anew, 352)]
+    assert made.recomputed == anew
 
 
 def test_a_capture_that_is_sensitive_from_its_start_serves_nothing() -> None:
