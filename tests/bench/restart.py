@@ -21,7 +21,7 @@ from rich.console import Console
 from deploy.setup import process
 from deploy.setup.engine import NAME, Engine, ensure
 from tests.bench.client import client
-from tests.e2e.test_retrace import CHINESE, figure, with_policies
+from tests.e2e.test_retrace import CHINESE, figure, found, with_policies
 from tests.rig import Running
 
 console = Console(highlight=False)
@@ -53,6 +53,7 @@ async def story(engine: Engine, folder: Path) -> dict[str, Any]:
         console.print(f"  verdict: kept. Stopping the engine (process {service.pid}) and starting another")
         await asyncio.to_thread(process.stop, service)
         again = await asyncio.to_thread(ensure, service.port)
+        await found(running)
         await first_token(running, "hello", "hello")  # the first request of an engine pays for what the others do not
         await figure(running, "retrace_captures_total", 2)
         warm, _ = await first_token(running, manual, next_one)

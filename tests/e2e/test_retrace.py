@@ -41,8 +41,14 @@ async def with_policies(folder: Path, url: str) -> AsyncIterator[Running]:
     config = write_config(folder, [url], RULES, backend={"type": "vllm"})
     (folder / "reasons.yaml").write_text((ROOT / "rules" / "reasons.yaml").read_text("utf-8"), "utf-8")
     async with serving(config) as running:
-        await until(lambda: all(running.server._fleet.patched().values()), 10)  # it finds the plugin by itself
+        await found(running)
         yield running
+
+
+async def found(running: Running) -> None:
+    """Wait until the gateway knows that the engine is up and has the plugin; it finds out by itself."""
+    fleet = running.server._fleet
+    await until(lambda: all((*fleet.health().values(), *fleet.patched().values())), 20)
 
 
 async def asked(running: Running, system: str, question: str, stream: bool = False) -> int:
@@ -83,6 +89,7 @@ async def test_rejected_drafts_serve_the_next_requests_over_an_engine_restart(en
             await asked(running, manual, provoking, stream)
         assert await figure(running, "retrace_captures_total", 2) == 2
         await asyncio.to_thread(engines.restarted)
+        await found(running)
         before = 0.0
         for (manual, _, next_one), stream in ((ENGLISH, True), (CHINESE, False)):
             assert await asked(running, manual, next_one, stream) == 200
