@@ -7,6 +7,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import httpx
+
+from deploy.setup.engine import Engine
 from tests.bench.client import Answer, Client
 
 SALT = "tests"
@@ -31,3 +34,8 @@ def asked(client: Client, prompt: Sequence[int], donor: str, mode: str, salt: st
     """A request that names a donor."""
     ask: Mapping[str, Any] = {"donor": donor, "mode": mode, "min_tokens": 128} | more.pop("ask", {})
     return client.ask(prompt, retrace=ask, salt=salt, **more)
+
+
+def forget(engine: Engine) -> None:
+    """Empty the engine's own prefix cache (it must run with VLLM_SERVER_DEV_MODE=1), so that only a donor can help."""
+    httpx.post(f"{engine.url}/reset_prefix_cache", trust_env=False).raise_for_status()

@@ -17,7 +17,7 @@ from deploy.setup.paths import RUN, pool
 from deploy.vllm.launch import Launch
 from tests.bench.client import Client, client
 from tests.engine.armed import CALLS, FILE
-from tests.engine.talk import SALT, asked, captured, tokens
+from tests.engine.talk import SALT, asked, captured, forget, tokens
 from tests.engines import Engines
 
 pytestmark = pytest.mark.engine
@@ -51,10 +51,6 @@ def donor(talk: Client, fragile: Engine) -> str:
     name = captured(talk, tokens(1000, 1))
     forget(fragile)
     return name
-
-
-def forget(engine: Engine) -> None:
-    httpx.post(f"{engine.url}/reset_prefix_cache", trust_env=False).raise_for_status()
 
 
 def faults(talk: Client) -> float:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from deploy.setup.engine import Engine
 from tests.bench.client import Client, EngineError, client
-from tests.engine.talk import SALT, asked, captured, tokens
+from tests.engine.talk import SALT, asked, captured, forget, tokens
 
 pytestmark = pytest.mark.engine
 
@@ -30,10 +29,6 @@ def donor(talk: Client, patched: Engine) -> str:
     name = captured(talk, LONG)
     forget(patched)
     return name
-
-
-def forget(engine: Engine) -> None:
-    httpx.post(f"{engine.url}/reset_prefix_cache", trust_env=False).raise_for_status()
 
 
 def test_the_engine_says_what_it_is_and_can(talk: Client) -> None:
