@@ -17,6 +17,11 @@ from gateway.kv.plan import Engine, Plan, Subject, plan
 Blocks = tuple[Sequence[int], ...]  # a request's block numbers, for each KV group
 
 
+def numbers(table: Blocks, index: int) -> tuple[int, ...]:
+    """A request's block `index` in each group; 0 where it has none."""
+    return tuple(group[index] if index < len(group) else 0 for group in table)
+
+
 class Begin(NamedTuple):
     """A request that may be captured runs for the first time: its name, whose it is, how long its prompt."""
 
@@ -221,9 +226,8 @@ class Desk:
         size, capture = self.engine.block_size, track.subject.ask.capture
         assert capture is not None
         for index in range(track.saved, full):
-            numbers = tuple(group[index] if index < len(group) else 0 for group in table)
             tokens = tuple(track.subject.tokens[index * size : (index + 1) * size])
-            yield Save(capture, index, tokens, numbers)
+            yield Save(capture, index, tokens, numbers(table, index))
             track.saved = index + 1
         track.report.captured_tokens = track.saved * size
 

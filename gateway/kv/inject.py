@@ -6,13 +6,13 @@ positions (rope.py), and written through the kernel's own door.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 import torch
 
-from gateway.kv.desk import Load
+from gateway.kv.desk import Load, numbers
 from gateway.kv.layout import Cache, Rows
 from gateway.kv.nouns import Entry
 from gateway.kv.rope import Rope
@@ -52,7 +52,7 @@ class Injector:
         view = memoryview(self._record.numpy())
         for index in range(span.start // size, -(-span.end // size)):
             lease.read(index, view)
-            self._cache.scatter(self._record, _numbers(load, index), lease.entry.holes[index])
+            self._cache.scatter(self._record, numbers(load.blocks, index), lease.entry.holes[index])
 
     def _move(self, load: Load, lease: Lease) -> None:
         if self._rows is None or self._ropes is None:
@@ -83,13 +83,3 @@ class Injector:
         lacking = torch.tensor([bool(holes >> group & 1) for holes in donor.holes])
         there = (numbers != 0) & ~lacking[sources]
         return (numbers * size + places % size)[there], there
-
-
-def _numbers(load: Load, index: int) -> tuple[int, ...]:
-    """Block `index` of the request in each group; 0 where it has none."""
-    return tuple(_gone_as_zero(load.blocks, index))
-
-
-def _gone_as_zero(blocks: Sequence[Sequence[int]], index: int) -> Iterator[int]:
-    for group in blocks:
-        yield group[index] if index < len(group) else 0
