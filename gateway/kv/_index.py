@@ -51,6 +51,7 @@ def entry(db: sqlite3.Connection, row: Row, state: State | None = None) -> Entry
         expires=row.expires,
         on_disk=bool(row.on_disk),
         report=json.loads(row.report),
+        tail=_unpacked(_TOKENS, [row.tail]),
     )
 
 
@@ -87,6 +88,7 @@ def insert(db: sqlite3.Connection, entry: Entry, *, running: bool) -> None:
         bytes=0,
         disk=0,
         report=json.dumps(dict(entry.report)),
+        tail=b"",
     )
     marks = ", ".join("?" * (len(fresh) - 1))
     db.execute(f"INSERT INTO captures ({', '.join(Row._fields[1:])}) VALUES ({marks})", fresh[1:])
@@ -117,8 +119,11 @@ def close(db: sqlite3.Connection, row: Row, expires: float) -> None:
     db.execute("UPDATE captures SET running = 0, expires = ? WHERE seq = ?", (late, row.seq))
 
 
-def report(db: sqlite3.Connection, row: Row, told: Mapping[str, Any]) -> None:
-    db.execute("UPDATE captures SET report = ? WHERE seq = ?", (json.dumps(dict(told)), row.seq))
+def report(db: sqlite3.Connection, row: Row, told: Mapping[str, Any], tail: Sequence[int]) -> None:
+    """`tail` follows the last block, unless the capture ended early: then the report tells of more than there is."""
+    follows = not row.gone and told.get("captured_tokens") == row.blocks * row.block_size
+    packed = array(_TOKENS, tail if follows else ()).tobytes()
+    db.execute("UPDATE captures SET report = ?, tail = ? WHERE seq = ?", (json.dumps(dict(told)), packed, row.seq))
 
 
 def keep(
@@ -132,7 +137,9 @@ def keep(
 
 def expire(db: sqlite3.Connection, row: Row, now: float) -> None:
     """Its tokens go at once; its bytes are leftovers until they are removed; its name is remembered."""
-    db.execute("UPDATE captures SET state = 'expired', running = 0, expires = ? WHERE seq = ?", (now, row.seq))
+    db.execute(
+        "UPDATE captures SET state = 'expired', running = 0, expires = ?, tail = x'' WHERE seq = ?", (now, row.seq)
+    )
     db.execute("DELETE FROM runs WHERE capture = ?", (row.seq,))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gateway.kv.nouns import State
 
-EDITION = 1  # of the schema and of the data files; a pool of another one is started anew
+EDITION = 2  # of the schema and of the data files; a pool of another one is started anew
 SCHEMA = """
 CREATE TABLE captures (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
@@ -20,7 +20,7 @@ CREATE TABLE captures (
     block_size INTEGER NOT NULL, record_bytes INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, blocks INTEGER NOT NULL,
     reason TEXT NOT NULL, sensitive TEXT NOT NULL, priority INTEGER NOT NULL,
     created REAL NOT NULL, expires REAL NOT NULL, used REAL NOT NULL,
-    on_disk INTEGER NOT NULL, bytes INTEGER NOT NULL, disk INTEGER NOT NULL, report TEXT NOT NULL
+    on_disk INTEGER NOT NULL, tail BLOB NOT NULL, bytes INTEGER NOT NULL, disk INTEGER NOT NULL, report TEXT NOT NULL
 );
 CREATE INDEX memory_leftovers ON captures (seq) WHERE bytes > 0 AND (state = 'expired' OR on_disk);
 CREATE INDEX disk_leftovers ON captures (seq) WHERE disk > 0 AND (state = 'expired' OR NOT on_disk);
@@ -64,6 +64,7 @@ class Row(NamedTuple):
     expires: float  # of an expired one: when it ended
     used: float
     on_disk: int
+    tail: bytes
     bytes: int
     disk: int
     report: str

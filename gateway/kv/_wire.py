@@ -12,10 +12,12 @@ from gateway.kv.nouns import OPEN_END, Entry, State
 MOST_SPANS = 1000
 MOST_LISTED = 1000
 LISTED = 100
+MOST_TEXTS = 64
+LONGEST_TEXT = 4096  # characters
 LONGEST_REASON = 64
 LONGEST_TTL = 30 * 86400  # seconds
 HIGHEST_PRIORITY = 1000
-_FIELDS = ("reason", "sensitive_token_spans", "sensitive_output", "ttl_seconds", "priority")
+_FIELDS = ("reason", "sensitive_token_spans", "sensitive_texts", "sensitive_output", "ttl_seconds", "priority")
 
 
 class Malformed(ValueError):
@@ -23,13 +25,17 @@ class Malformed(ValueError):
 
 
 class Verdict(NamedTuple):
-    """Keep it: why, what of it is sensitive, for how long. Named as `Pool.keep` names them."""
+    """Keep it: why, what of it is sensitive, for how long; all but `texts` as `Pool.keep` names them.
+
+    `texts` are passages of the answer, whose tokens are still to be found.
+    """
 
     reason: str
     sensitive: tuple[tuple[int, int], ...]
     output_sensitive: bool
     ttl: float | None
     priority: int
+    texts: tuple[str, ...] = ()
 
 
 def verdict(body: bytes) -> Verdict:
@@ -47,7 +53,12 @@ def verdict(body: bytes) -> Verdict:
     if not isinstance(output, bool):
         raise Malformed("`sensitive_output` must be true or false")
     return Verdict(
-        _reason(said.get("reason")), _spans(said.get("sensitive_token_spans", [])), output, _ttl(said), _priority(said)
+        _reason(said.get("reason")),
+        _spans(said.get("sensitive_token_spans", [])),
+        output,
+        _ttl(said),
+        _priority(said),
+        _texts(said.get("sensitive_texts", [])),
     )
 
 
@@ -97,6 +108,16 @@ def _spans(said: object) -> tuple[tuple[int, int], ...]:
     if not isinstance(said, list) or len(said) > MOST_SPANS:
         raise Malformed(f"`sensitive_token_spans` must be a list of at most {MOST_SPANS} pairs [start, end]")
     return tuple(_span(pair) for pair in said)
+
+
+def _texts(said: object) -> tuple[str, ...]:
+    texts = tuple(said) if isinstance(said, list) else ("",)
+    if len(texts) > MOST_TEXTS or not all(isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT for text in texts):
+        raise Malformed(
+            f"`sensitive_texts` must be a list of at most {MOST_TEXTS} passages of the answer, "
+            f"each of 1 to {LONGEST_TEXT} characters"
+        )
+    return texts
 
 
 def _span(said: object) -> tuple[int, int]:

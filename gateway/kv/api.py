@@ -3,7 +3,7 @@
     GET    /retrace/v1/health            what the plugin is, what the engine is, what the pool holds
     GET    /retrace/v1/captures          the newest; ?limit=100&state=kept
     GET    /retrace/v1/captures/{id}     one, with the report of its request
-    POST   /retrace/v1/captures/{id}     keep it: {"reason": "R203", "sensitive_token_spans": [[3, 9]], ...}
+    POST   /retrace/v1/captures/{id}     keep it: {"reason": "R203", "sensitive_texts": ["..."], ...}
     DELETE /retrace/v1/captures/{id}     drop it
 
 Both verdicts may be sent twice. Whoever asks presents the secret in `x-retrace-secret`; where none is set, only this
@@ -21,14 +21,16 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.kv._files import checked
-from gateway.kv._wire import Malformed, listing, summary, verdict, whole
+from gateway.kv._wire import Malformed, Verdict, listing, summary, verdict, whole
+from gateway.kv.locate import Decode, sensitive
+from gateway.kv.nouns import Entry
 from gateway.kv.pool import Gone, Pool, UnknownCapture
 from gateway.kv.settings import Settings
 
@@ -45,6 +47,14 @@ _CAPTURE = re.compile(r"captures/([^/]+)")
 _UNUSABLE = (ValueError, OSError, sqlite3.Error)  # settings, the folder, the index
 
 Work = Callable[[Pool], dict[str, Any]]
+
+
+class Keep(NamedTuple):
+    """A verdict to be carried out, and how the engine spells its tokens."""
+
+    id: str
+    verdict: Verdict
+    decode: Decode | None
 
 
 class Refusal(Exception):
@@ -83,6 +93,8 @@ class RetraceMiddleware:
         try:
             _admit(request, self._read().secret)
             work = await _understood(request, path)
+            if isinstance(work, Keep):
+                work = await self._marked(work)
             told = await asyncio.to_thread(lambda: work(self._opened()))
             if request.method != "GET":
                 told = await self._reported(told)
@@ -100,12 +112,29 @@ class RetraceMiddleware:
             return Refusal(503, "pool_unavailable", "the pool can't be used; the engine's log says why").response
 
     async def _reported(self, told: dict[str, Any]) -> dict[str, Any]:
-        """What is told of a capture once its request has left its report, which a verdict may overtake by a step."""
-        deadline, id = time.monotonic() + self._patience, told["id"]
-        while told["report"] is None and time.monotonic() < deadline:
+        """What is told of a capture once its request has left its report."""
+        return told if told["report"] else whole(await self._finished(told["id"]))
+
+    async def _finished(self, id: str) -> Entry:
+        """A capture whose request has left its report, which a verdict may overtake by a step; or as it is by then."""
+        deadline = time.monotonic() + self._patience
+        entry = await asyncio.to_thread(lambda: self._opened().look(id))
+        while not entry.report and time.monotonic() < deadline:
             await asyncio.sleep(REPORT_PAUSE)
-            told = await asyncio.to_thread(lambda: whole(self._opened().look(id)))
-        return told
+            entry = await asyncio.to_thread(lambda: self._opened().look(id))
+        return entry
+
+    async def _marked(self, keep: Keep) -> Work:
+        """Keeping with the tokens of sensitive passages found, as far as that is asked for and can be told."""
+        verdict, id = keep.verdict, keep.id
+        spans: list[tuple[int, int]] | None = []
+        if verdict.texts and not verdict.output_sensitive:
+            entry = await self._finished(id)
+            spans = await asyncio.to_thread(sensitive, entry, verdict.texts, keep.decode)
+        more = verdict._asdict() | {"sensitive": (*verdict.sensitive, *(spans or ()))}
+        more["output_sensitive"] = verdict.output_sensitive or spans is None
+        del more["texts"]
+        return lambda pool: whole(pool.keep(id, **more))
 
     def _keep_sweeping(self) -> None:
         """One task as long as the server's loop runs, which ends it; a new one if it has ended."""
@@ -160,7 +189,7 @@ def _is_loopback(host: str) -> bool:
     return (inner or address).is_loopback
 
 
-async def _understood(request: Request, path: str) -> Work:
+async def _understood(request: Request, path: str) -> Work | Keep:
     """What is asked for, all of it checked. Refusal, Malformed."""
     if path == "health":
         _allow(request, "GET")
@@ -175,11 +204,19 @@ async def _understood(request: Request, path: str) -> Work:
     _allow(request, "GET", "POST", "DELETE")
     id = _id(found[1])
     if request.method == "POST":
-        keep = verdict(await _body(request))
-        return lambda pool: whole(pool.keep(id, **keep._asdict()))
+        return Keep(id, verdict(await _body(request)), _decoder(request))
     if request.method == "DELETE":
         return lambda pool: whole(pool.drop(id))
     return lambda pool: whole(pool.look(id))
+
+
+def _decoder(request: Request) -> Decode | None:
+    """The engine's own way from tokens to text, which its server keeps; None where there is none."""
+    client = getattr(getattr(request.scope.get("app"), "state", None), "engine_client", None)
+    if client is None:
+        return None
+    tokenizer = client.get_tokenizer()
+    return lambda tokens: str(tokenizer.decode(list(tokens), skip_special_tokens=False))
 
 
 def _health(pool: Pool) -> dict[str, Any]:

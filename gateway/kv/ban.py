@@ -71,6 +71,6 @@ class RetraceBan(LogitsProcessor):
         donor = self._pool.find(ask.donor)
         if donor is None:
             return None
-        known = len(donor.tokens)
-        spans = [donor.tokens[start:end] for start, end in (*donor.sensitive, *ask.sensitive) if end <= known]
+        tokens = (*donor.tokens, *donor.tail)
+        spans = [tokens[start:end] for start, end in (*donor.sensitive, *ask.sensitive) if end <= len(tokens)]
         return Ban(spans) if spans else None

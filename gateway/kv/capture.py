@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import torch
 
-from gateway.kv.desk import Begin, Save
+from gateway.kv.desk import Begin, Finished, Save
 from gateway.kv.layout import Cache
 from gateway.kv.nouns import Block, Owner
 from gateway.kv.shield import Shield
@@ -30,7 +30,7 @@ class Shelf(Protocol):
 
     def put(self, id: str, block: Block, record: memoryview) -> bool: ...
 
-    def finish(self, id: str, report: Mapping[str, object]) -> None: ...
+    def finish(self, id: str, report: Mapping[str, object], tail: Sequence[int] = ()) -> None: ...
 
 
 class _Filled(NamedTuple):
@@ -51,7 +51,7 @@ class Recorder:
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for slot in range(slots):
             self._free.put(slot)
-        self._work: queue.SimpleQueue[_Filled | Begin | tuple[str, Mapping[str, object]] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[_Filled | Begin | Finished | None] = queue.SimpleQueue()
         self._short: set[str] = set()  # captures that ended early, until their request is over
         self._thread = threading.Thread(target=self._write_all, name="retrace-recorder", daemon=True)
         self._thread.start()
@@ -76,11 +76,11 @@ class Recorder:
             holes = sum(1 << group for group, number in enumerate(save.blocks) if not number)
             self._work.put(_Filled(buffer, save, holes))
 
-    def finish(self, finished: Iterable[tuple[str, Mapping[str, object]]]) -> None:
+    def finish(self, finished: Iterable[Finished]) -> None:
         """These requests are over; said to the pool once all their blocks are written."""
-        for capture, report in finished:
-            self._work.put((capture, report))
-            self._short.discard(capture)
+        for one in finished:
+            self._work.put(one)
+            self._short.discard(one.capture)
 
     def close(self) -> None:
         self._work.put(None)

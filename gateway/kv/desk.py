@@ -49,13 +49,21 @@ class Load(NamedTuple):
     blocks: Blocks
 
 
+class Finished(NamedTuple):
+    """A request that is over, captured or not: its report, and its last tokens, which fill no block."""
+
+    capture: str
+    report: Mapping[str, object]
+    tail: tuple[int, ...] = ()
+
+
 class Errands(NamedTuple):
     """What the worker is to do around one step. `failed`: requests whose loads got lost, and their blocks."""
 
     begins: tuple[Begin, ...] = ()
     saves: tuple[Save, ...] = ()
     loads: tuple[Load, ...] = ()
-    finished: tuple[tuple[str, Mapping[str, object]], ...] = ()
+    finished: tuple[Finished, ...] = ()
     failed: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
@@ -89,7 +97,7 @@ class Desk:
         self.engine, self._find = engine, find
         self._tracks: dict[str, Track] = {}
         self._capturing: set[str] = set()
-        self._finished: list[tuple[str, Mapping[str, object]]] = []
+        self._finished: list[Finished] = []
         self._failed: set[str] = set()
 
     @property
@@ -238,7 +246,8 @@ class Desk:
             return None
         capture = track.subject.ask.capture
         if capture and (track.captures or capture not in self._capturing):
-            self._finished.append((capture, track.report.to_dict()))
+            tail = tuple(track.subject.tokens[track.saved * self.engine.block_size :]) if track.captures else ()
+            self._finished.append(Finished(capture, track.report.to_dict(), tail))
             self._capturing.discard(capture)
         return track.report
 

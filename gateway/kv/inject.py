@@ -1,12 +1,15 @@
 """The worker's side of injection: parts of a donor put into the engine's cache before the step that needs them.
 
 Exact parts are copied block by block as bytes. Spans that move are read token by token, their keys rotated to the new
-positions (rope.py), and written through the kernel's own door.
+positions (rope.py), and written through the kernel's own door. Records are read and verified by several threads: the
+engine waits for them, and its own are idle meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -29,6 +32,8 @@ class Lease(Protocol):
         ...
 
 
+MOST_HANDS = 4  # threads; more only wait for each other's memory
+
 Borrow = Callable[[str], AbstractContextManager[Lease]]
 
 
@@ -37,7 +42,9 @@ class Injector:
 
     def __init__(self, cache: Cache, borrow: Borrow, rows: Sequence[Rows] | None, ropes: Sequence[Rope] | None) -> None:
         self._cache, self._borrow, self._rows, self._ropes = cache, borrow, rows, ropes
-        self._record = torch.zeros(cache.record_bytes, dtype=torch.uint8)
+        hands = min(MOST_HANDS, os.cpu_count() or 1)
+        self._records = torch.zeros((hands, cache.record_bytes), dtype=torch.uint8)
+        self._hands = ThreadPoolExecutor(hands, "retrace-load")
 
     def load(self, load: Load) -> None:
         """Put one part in place. Raises if any of it can't be: then nothing of the request may be trusted."""
@@ -49,10 +56,16 @@ class Injector:
 
     def _copy(self, load: Load, lease: Lease) -> None:
         size, span = self._cache.block_size, load.span
-        view = memoryview(self._record.numpy())
-        for index in range(span.start // size, -(-span.end // size)):
-            lease.read(index, view)
-            self._cache.scatter(self._record, numbers(load.blocks, index), lease.entry.holes[index])
+        first, last = span.start // size, -(-span.end // size)
+
+        def copy(hand: int) -> None:
+            record = self._records[hand]
+            view = memoryview(record.numpy())
+            for index in range(first + hand, last, len(self._records)):
+                lease.read(index, view)
+                self._cache.scatter(record, numbers(load.blocks, index), lease.entry.holes[index])
+
+        self._each(copy, range(min(len(self._records), last - first)))
 
     def _move(self, load: Load, lease: Lease) -> None:
         if self._rows is None or self._ropes is None:
@@ -60,8 +73,7 @@ class Injector:
         size, span = self._cache.block_size, load.span
         first, last = span.donor // size, -(-(span.donor + span.length) // size)
         records = torch.empty((last - first, self._cache.record_bytes), dtype=torch.uint8)
-        for place, index in enumerate(range(first, last)):
-            lease.read(index, memoryview(records[place].numpy()))
+        self._each(lambda place: lease.read(first + place, memoryview(records[place].numpy())), range(last - first))
         inner = slice(span.donor - first * size, span.donor - first * size + span.length)
         slots = {group: self._slots(load, lease.entry, group) for group in range(len(load.blocks))}
         for number, layer in enumerate(self._cache.layers):
@@ -72,6 +84,13 @@ class Injector:
                 keys, values = keys[there], values[there]
             if len(targets):
                 layer.write(self._ropes[number].moved(keys, span.shift), values.contiguous(), targets)
+
+    def _each(self, work: Callable[[int], None], numbers: Iterable[int]) -> None:
+        """Do it for each number, several at a time; all are done when this returns or raises."""
+        jobs = [self._hands.submit(work, number) for number in numbers]
+        wait(jobs)
+        for job in jobs:
+            job.result()
 
     def _slots(self, load: Load, donor: Entry, group: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Where the span's tokens go in one group, and which of them have a place there and are not a hole."""

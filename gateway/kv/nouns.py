@@ -116,6 +116,7 @@ class Entry:
     expires: float = 0.0
     on_disk: bool = False
     report: Mapping[str, Any] = field(default_factory=dict)
+    tail: tuple[int, ...] = ()  # tokens behind the last block, once the request is over
 
     @property
     def blocks(self) -> int:

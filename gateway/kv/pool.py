@@ -103,8 +103,10 @@ class Pool:
             log.debug("and %s could not be dropped: %s", id, error)
         return False
 
-    def finish(self, id: str, report: Mapping[str, Any]) -> None:
-        """A request is over, captured or not: its report, and the time until a verdict has to come begins."""
+    def finish(self, id: str, report: Mapping[str, Any], tail: Sequence[int] = ()) -> None:
+        """A request is over, captured or not: its report, and the time until a verdict has to come begins.
+
+        `tail` are its tokens behind the last block."""
         checked(id)
         now = self._clock()
         try:
@@ -116,7 +118,7 @@ class Pool:
                     told = Entry(id, nobody, State.PENDING, 0, 0, created=now, expires=late, report=report)
                     index.insert(db, told, running=False)
                     return
-                index.report(db, row, report)
+                index.report(db, row, report, tail)
                 if row.running:
                     index.close(db, row, now + self._settings.hold)
         except (OSError, sqlite3.Error) as error:

@@ -21,7 +21,7 @@ from starlette.types import Message, Scope
 from starlette.websockets import WebSocket
 
 from gateway.kv.api import LARGEST_BODY, VERSION, RetraceMiddleware
-from gateway.kv.nouns import State
+from gateway.kv.nouns import OPEN_END, State
 from gateway.kv.pool import Pool
 from gateway.kv.settings import Settings
 from tests.kv.pools import OWNER, RECORD, TOKENS, fill, sound
@@ -421,3 +421,29 @@ async def test_a_report_that_never_comes_is_not_waited_for_for_ever(pool: Pool) 
         answer = await client.post("/captures/early", json={"reason": "R203"})
     assert answer.status_code == 200
     assert answer.json()["report"] is None
+
+
+class Spelled:
+    """An engine's client, as far as tokens become text there: each is spelled as its number."""
+
+    def get_tokenizer(self) -> Spelled:
+        return self
+
+    def decode(self, tokens: list[int], skip_special_tokens: bool) -> str:
+        assert not skip_special_tokens
+        return "".join(f"<{token}>" for token in tokens)
+
+
+@pytest.mark.parametrize(("spelled", "texts"), [(True, "known"), (True, "unknown"), (False, "known")])
+async def test_passages_become_spans_of_tokens_or_else_the_whole_answer(pool: Pool, spelled: bool, texts: str) -> None:
+    fill(pool, "a", 2, kept=False)
+    tokens = pool.look("a").tokens
+    app = server()
+    if spelled:
+        app.state.engine_client = Spelled()
+    passage = f"<{tokens[4]}><{tokens[5]}>" if texts == "known" else "<nothing of it>"
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://e/retrace/v1") as client:
+        answer = await client.post("/captures/a", json={"reason": "R101", "sensitive_texts": [passage]})
+    assert answer.status_code == 200
+    expected = ((3, 7),) if spelled and texts == "known" else ((2, OPEN_END),)
+    assert pool.look("a").sensitive == expected

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.kv.desk import Begin, Blocks, Desk, Errands
+from gateway.kv.desk import Begin, Blocks, Desk, Errands, Finished
 from gateway.kv.nouns import Ask, Decline, Entry, Mode, Owner, Recompute, Span
 from gateway.kv.plan import Engine, Subject
 from tests.kv.entries import OURS, SIZE, entry
@@ -52,7 +52,7 @@ def test_blocks_are_saved_once_each_as_they_fill() -> None:
     report = told.desk.finish("r")
     assert report
     assert report.captured_tokens == 128
-    assert told.desk.step([], lambda _: None).finished == (("c", report.to_dict()),)
+    assert told.desk.step([], lambda _: None).finished == (Finished("c", report.to_dict(), (128, 129)),)
     assert not told.desk.busy
 
 
@@ -110,7 +110,7 @@ def test_a_spliced_request_is_never_captured_and_still_reports() -> None:
     assert begins == [Begin("c", OURS, 392)]  # known by its name, so that a verdict finds its report
     report = told.desk.finish("r")
     assert report
-    assert told.desk.step([], lambda _: None).finished == (("c", report.to_dict()),)
+    assert told.desk.step([], lambda _: None).finished == (Finished("c", report.to_dict()),)
 
 
 def test_a_jump_that_the_engine_is_already_past_is_let_go() -> None:

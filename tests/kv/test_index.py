@@ -111,7 +111,7 @@ def test_the_time_for_a_verdict_begins_when_the_request_is_over_and_no_verdict_c
 
 def test_what_expires_loses_its_tokens_and_keeps_its_name(db: sqlite3.Connection) -> None:
     start(db, "a", block("a", 0))
-    index.report(db, row(db), {"captured_tokens": 4})
+    index.report(db, row(db), {"captured_tokens": 4}, ())
     index.expire(db, row(db), 50.0)
     entry = index.entry(db, row(db))
     assert (entry.state, entry.tokens, entry.bytes, entry.report) == (State.EXPIRED, (), 0, {"captured_tokens": 4})

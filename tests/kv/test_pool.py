@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -277,3 +278,14 @@ def test_a_folder_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
         Pool(Settings(folder=tmp_path / "file"))
     with pytest.raises(ValueError, match="name another"):
         Pool(small(tmp_path, disk=tmp_path / "file"))
+
+
+def test_the_tokens_behind_the_last_block_are_known_while_they_follow_it(tmp_path: Path) -> None:
+    with contextlib.closing(Pool(small(tmp_path))) as pool:
+        for name, told in (("whole", TOKENS), ("cut", 2 * TOKENS)):
+            fill(pool, name, kept=False)
+            pool.finish(name, {"captured_tokens": told}, (7, 8))
+        assert pool.look("whole").tail == (7, 8)
+        assert pool.look("cut").tail == ()
+        pool.drop("whole")
+        assert pool.look("whole").tail == ()

@@ -61,7 +61,7 @@ def test_the_totals_are_the_sums(changes: list[tuple[int, int, int]]) -> None:
 
 
 def test_what_is_expired_is_gone() -> None:
-    row = schema.Row(*range(21))._replace(state="expired", sensitive="[[1, 2], [4, 2147483647]]")
+    row = schema.Row(*range(22))._replace(state="expired", sensitive="[[1, 2], [4, 2147483647]]")
     assert row.gone
     assert row.spans == [(1, 2), (4, 2147483647)]
     assert not row._replace(state="kept").gone

@@ -22,8 +22,9 @@ def test_a_verdict_needs_a_reason_and_no_more() -> None:
 
 
 def test_a_verdict_says_all_it_may() -> None:
-    body = said(sensitive_token_spans=[[3, 9], [0, 1]], sensitive_output=True, ttl_seconds=600, priority=-2)
-    assert verdict(body) == Verdict("R203", ((3, 9), (0, 1)), True, 600.0, -2)
+    spans, texts = [[3, 9], [0, 1]], ["斤斤计较", "x" * 4096]
+    body = said(sensitive_token_spans=spans, sensitive_texts=texts, sensitive_output=True, ttl_seconds=600, priority=-2)
+    assert verdict(body) == Verdict("R203", ((3, 9), (0, 1)), True, 600.0, -2, tuple(texts))
     assert verdict(said(ttl_seconds=None)).ttl is None
 
 
@@ -58,6 +59,10 @@ def test_a_verdict_says_all_it_may() -> None:
         (said(sensitive_token_spans={}), "`sensitive_token_spans`"),
         (said(sensitive_token_spans=[[0, 1]] * 1001), "`sensitive_token_spans`"),
         *(
+            (said(sensitive_texts=texts), "`sensitive_texts`")
+            for texts in ("x", None, [1], [""], ["x" * 4097], ["x"] * 65)
+        ),
+        *(
             (said(sensitive_token_spans=[span]), "`sensitive_token_spans`")
             for span in ([1, 1], [2, 1], [-1, 1], [0], [0, 1, 2], [0, 1.0], [False, True], ["0", "1"], 7, None)
         ),
@@ -73,7 +78,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
 )
-fields = ("reason", "sensitive_token_spans", "sensitive_output", "ttl_seconds", "priority")
+fields = ("reason", "sensitive_token_spans", "sensitive_texts", "sensitive_output", "ttl_seconds", "priority")
 
 
 @settings(max_examples=300, deadline=None)

@@ -11,12 +11,13 @@ import torch
 from vllm.v1.sample.logits_processor import BatchUpdate, MoveDirectionality
 
 from gateway.kv.ban import RetraceBan
-from gateway.kv.nouns import Block, Owner
+from gateway.kv.nouns import OPEN_END, Block, Owner
 from gateway.kv.pool import Pool
 from gateway.kv.settings import Settings
 
 SECRET = (11, 12, 13, 14)
 TOKENS = (1, 2, 3, *SECRET, 4)
+TAIL = (21, 22, 23, 5)  # behind the last whole block
 
 
 class Params:
@@ -33,8 +34,8 @@ def processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Retra
     pool = Pool(Settings(folder=folder))
     pool.begin("donor", Owner("t", "", "f"), len(TOKENS), 8)
     pool.put("donor", Block(0, TOKENS, 0), bytes(8))
-    pool.finish("donor", {})
-    pool.keep("donor", "R101", [(3, 7)])
+    pool.finish("donor", {"captured_tokens": len(TOKENS)}, TAIL)
+    pool.keep("donor", "R101", [(3, 7), (8, 11), (12, OPEN_END)])
     yield RetraceBan(None, torch.device("cpu"), False)
     pool.close()
 
@@ -58,6 +59,12 @@ def test_the_end_of_a_sensitive_n_gram_is_closed(processor: RetraceBan) -> None:
     assert closed(processor)[0] == []
     output.append(12)  # the engine's own list: it grows
     assert closed(processor)[0] == [13]
+
+
+def test_a_span_behind_the_last_block_is_closed_too_and_the_rest_of_the_answer_is_not(processor: RetraceBan) -> None:
+    processor.update_state(added((0, ASK, [21, 22]), (1, ASK, [22, 23])))
+    assert closed(processor)[0] == [23]
+    assert closed(processor)[1] == []
 
 
 def test_only_who_asks_is_kept_from_it(processor: RetraceBan) -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gateway.kv.capture import Recorder
-from gateway.kv.desk import Load, Save
+from gateway.kv.desk import Finished, Load, Save
 from gateway.kv.inject import Injector
 from gateway.kv.layout import Cache
 from gateway.kv.nouns import Owner, Span, State
@@ -49,7 +49,7 @@ class Bench:
         self.pool.begin(name, OWNER, SIZE, self.cache.record_bytes)
         saves = [Save(name, at, tuple(range(at * SIZE, at * SIZE + SIZE)), blocks) for at, blocks in enumerate(numbers)]
         self.recorder.record(saves)
-        self.recorder.finish([(name, {"captured_tokens": len(numbers) * SIZE})])
+        self.recorder.finish([Finished(name, {"captured_tokens": len(numbers) * SIZE})])
         deadline = time.monotonic() + 20
         while not ((entry := self.pool.find(name)) and entry.report) and time.monotonic() < deadline:
             time.sleep(0.01)
