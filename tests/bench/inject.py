@@ -30,7 +30,7 @@ from deploy.setup.engine import Engine, ensure
 from deploy.vllm.launch import Launch
 from tests.bench import docs
 from tests.bench.client import Answer, Client, client
-from tests.bench.prompts import framed, opening
+from tests.bench.prompts import FEW_BLOCKS, framed, opening, worn_in
 
 console = Console(highlight=False)
 
@@ -127,7 +127,7 @@ def measured(engine: Engine, launch: Launch, options: argparse.Namespace) -> dic
     out: dict[str, Any] = {}
     with client(engine.url, launch.served) as made:
         bench = Bench(made, engine.url, engine.pid)
-        bench.engine.ask(opening(made, "en", 200, 1))
+        worn_in(made)
         for length in LENGTHS:
             told = bench.ttft(prompts(made, options, length + TAIL, options.rounds, chat=chat))
             console.print(f"  {launch.served} {length} tokens: {told}")
@@ -167,7 +167,7 @@ def main() -> None:
     began, out = time.monotonic(), dict[str, Any]()
     names = options.models.split(",")
     for name in names:
-        launch = Launch(model=name, served=name, env={"VLLM_SERVER_DEV_MODE": "1"})
+        launch = Launch(model=name, served=name, flags=FEW_BLOCKS, env={"VLLM_SERVER_DEV_MODE": "1"})
         engine = ensure(wanted=launch, replace=True)
         try:
             out[name] = measured(engine, launch, options)
