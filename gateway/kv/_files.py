@@ -13,7 +13,7 @@ import stat
 import struct
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -93,22 +93,38 @@ class Lease:
 
     def read(self, index: int, into: memoryview | bytearray) -> None:
         """Fill `into` (record_bytes, writable) with the record of block `index`; Torn if it isn't what was written."""
-        view = memoryview(into).cast("B")
-        size = self.entry.record_bytes
+        for _ in self.pieces(index, [memoryview(into).cast("B")]):
+            pass
+
+    def pieces(self, index: int, into: Iterable[memoryview]) -> Iterator[memoryview]:
+        """Fill one buffer after the other with the record of block `index`; together they take all of it.
+
+        Each is handed back filled and may be the next one, too: small ones never leave the processor's cache. Torn,
+        after the last of them, if the record isn't what was written.
+        """
+        size, crc, end = self.entry.record_bytes, 0, 0
         if self._fd is None:
             raise ValueError("this lease is closed; take another one")
-        if view.nbytes != size:
-            raise ValueError(f"a record of {self.entry.id} has {size} bytes; give as many to read into")
         if not 0 <= index < len(self._crcs):
             raise Torn(f"{self.entry.id} has {len(self._crcs)} blocks, no block {index}")
+        for view in into:
+            if end + view.nbytes > size:
+                break
+            self._fill(index, view, HEADER + index * size + end)
+            crc, end = zlib.crc32(view, crc), end + view.nbytes
+            yield view
+        if end != size:
+            raise ValueError(f"a record of {self.entry.id} has {size} bytes; give as many to read into")
+        if crc != self._crcs[index]:
+            raise Torn(f"block {index} of {self.entry.id} is not what was written")
+
+    def _fill(self, index: int, view: memoryview, start: int) -> None:
         got = 0
-        while got < size:
-            read = os.preadv(self._fd, [view[got:]], HEADER + index * size + got)
+        while got < view.nbytes and self._fd is not None:
+            read = os.preadv(self._fd, [view[got:]], start + got)
             if not read:
                 raise Torn(f"block {index} of {self.entry.id} is short")
             got += read
-        if zlib.crc32(view) != self._crcs[index]:
-            raise Torn(f"block {index} of {self.entry.id} is not what was written")
 
     def close(self) -> None:
         if self._fd is not None:

@@ -8,7 +8,7 @@ engine waits for them, and its own are idle meanwhile.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -28,7 +28,11 @@ class Lease(Protocol):
     def entry(self) -> Entry: ...
 
     def read(self, index: int, into: memoryview) -> None:
-        """Record `index`, verified. OSError or ValueError if it is gone or torn."""
+        """Record `index`, verified. OSError or ValueError if it is gone, Torn if it isn't what was written."""
+        ...
+
+    def pieces(self, index: int, into: Iterable[memoryview]) -> Iterator[memoryview]:
+        """The same piece by piece; only after the last one it is verified."""
         ...
 
 
@@ -43,7 +47,7 @@ class Injector:
     def __init__(self, cache: Cache, borrow: Borrow, rows: Sequence[Rows] | None, ropes: Sequence[Rope] | None) -> None:
         self._cache, self._borrow, self._rows, self._ropes = cache, borrow, rows, ropes
         hands = min(MOST_HANDS, os.cpu_count() or 1)
-        self._records = torch.zeros((hands, cache.record_bytes), dtype=torch.uint8)
+        self._parts = torch.zeros((hands, max(layer.block_bytes for layer in cache.layers)), dtype=torch.uint8)
         self._hands = ThreadPoolExecutor(hands, "retrace-load")
 
     def load(self, load: Load) -> None:
@@ -59,13 +63,14 @@ class Injector:
         first, last = span.start // size, -(-span.end // size)
 
         def copy(hand: int) -> None:
-            record = self._records[hand]
-            view = memoryview(record.numpy())
-            for index in range(first + hand, last, len(self._records)):
-                lease.read(index, view)
-                self._cache.scatter(record, numbers(load.blocks, index), lease.entry.holes[index])
+            parts = [self._parts[hand, : layer.block_bytes] for layer in self._cache.layers]
+            views = [memoryview(part.numpy()) for part in parts]
+            for index in range(first + hand, last, len(self._parts)):
+                blocks, holes = numbers(load.blocks, index), lease.entry.holes[index]
+                for place, _ in enumerate(lease.pieces(index, views)):
+                    self._cache.put(place, parts[place], blocks, holes)
 
-        self._each(copy, range(min(len(self._records), last - first)))
+        self._each(copy, range(min(len(self._parts), last - first)))
 
     def _move(self, load: Load, lease: Lease) -> None:
         if self._rows is None or self._ropes is None:

@@ -92,14 +92,18 @@ class Cache:
     def scatter(self, record: torch.Tensor, blocks: Sequence[int], holes: int = 0) -> None:
         """Copy a record back into block `blocks[group]` of every layer; groups without a block or with a hole don't."""
         for place, layer in enumerate(self.layers):
-            number = blocks[layer.group]
-            if not number or holes >> layer.group & 1:
-                continue
-            part = record[self.offsets[place] : self.offsets[place] + layer.block_bytes]
-            if (raw := self._bytes[place]) is not None:
-                np.copyto(raw[number], part.numpy().reshape(raw[number].shape))
-            else:
-                layer.block(number).copy_(part.view(layer.kv.dtype).view(layer.block(number).shape))
+            self.put(place, record[self.offsets[place] : self.offsets[place] + layer.block_bytes], blocks, holes)
+
+    def put(self, place: int, part: torch.Tensor, blocks: Sequence[int], holes: int = 0) -> None:
+        """The same for one layer and its part of a record."""
+        layer = self.layers[place]
+        number = blocks[layer.group]
+        if not number or holes >> layer.group & 1:
+            return
+        if (raw := self._bytes[place]) is not None:
+            np.copyto(raw[number], part.numpy().reshape(raw[number].shape))
+        else:
+            layer.block(number).copy_(part.view(layer.kv.dtype).view(layer.block(number).shape))
 
     def raw(self, records: torch.Tensor, number: int) -> torch.Tensor:
         """Layer `number`'s part of records [n, record_bytes], as elements [n, elements]."""
