@@ -168,7 +168,7 @@ def main() -> None:
     began, out = time.monotonic(), dict[str, Any]()
     names = options.models.split(",")
     for name in names:
-        launch = Launch(model=name, served=name, flags=FEW_BLOCKS, env={"VLLM_SERVER_DEV_MODE": "1"})
+        launch = Launch(model=name, served=name, flags=FEW_BLOCKS[name], env={"VLLM_SERVER_DEV_MODE": "1"})
         engine = ensure(wanted=launch, replace=True)
         try:
             out[name] = measured(engine, launch, options)

@@ -31,7 +31,7 @@ OPENINGS = {
 
 
 # So few KV blocks that all of them are soon in use: memory that is touched for the first time costs more than a copy.
-FEW_BLOCKS = ("--num-gpu-blocks-override", "72")
+FEW_BLOCKS = {"qwen": ("--num-gpu-blocks-override", "72"), "gemma": ("--num-gpu-blocks-override", "200")}
 
 
 @dataclass(frozen=True)

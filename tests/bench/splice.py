@@ -228,7 +228,7 @@ def main() -> None:
     out: dict[str, Any] = {"setting": DEFAULT}
     began = time.monotonic()
     for name in options.models.split(","):
-        launch = Launch(model=name, served=name, connector="tests.engine.controls", flags=FEW_BLOCKS)
+        launch = Launch(model=name, served=name, connector="tests.engine.controls", flags=FEW_BLOCKS[name])
         engine = ensure(wanted=launch, replace=True)
         try:
             out[name] = measured(engine, name, options)
