@@ -4,15 +4,16 @@
 PYTHON ?= python3
 VENV := .venv/bin/python
 ENGINE := .venv-engine/bin/python
+TRAIN := .venv-train/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-fast check fix bench lock schema setup setup-all
+.PHONY: help up down test test-fast check fix bench train-context lock schema setup setup-all setup-redis setup-train
 
 help:  ## list the targets
 	@echo
 	@echo "  ReTrace Gateway"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "    make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "    make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  New here? make up, and follow what it prints. Working on the code? make test-fast and make check."
 	@echo "  Settings: RETRACE_PORT, RETRACE_ENGINE_PORT, RETRACE_MODEL (id or folder), RETRACE_ENGINE_URL (your vLLM)."
@@ -24,12 +25,12 @@ up:  ## set up, start a small real model and the gateway in front of it, show tw
 down:  ## stop what make up started
 	@$(PYTHON) -m deploy.setup.down
 
-test: setup-all  ## all tests, the ones against a real engine included
+test: setup-all setup-redis  ## all tests, the ones against a real engine included
 	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
 	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
 	$(VENV) -m pytest -m engine $(ARGS)
 
-test-fast: setup  ## the tests that need no engine
+test-fast: setup setup-redis  ## the tests that need no engine
 	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
 
 check: setup  ## lint, formatting, types
@@ -44,10 +45,13 @@ fix: setup  ## mend what lint and formatting can mend by themselves
 bench: setup-all  ## measure what the gateway adds to a request
 	$(VENV) -m tests.bench.overhead $(ARGS)
 
+train-context: setup-train  ## train the models of the context hash anew (ARGS="--data DIR"; about a quarter of an hour)
+	OMP_NUM_THREADS=1 $(TRAIN) -m classifiers.training.context $(ARGS)
+
 schema: setup  ## write the JSON Schema of the rule files for editors
 	$(VENV) -m gateway.cli schema --write rules/schema
 
-lock:  ## fit the lock files to pyproject.toml and deploy/vllm/requirements.in (ARGS=--upgrade: newest versions)
+lock:  ## fit the lock files to pyproject.toml and both requirements.in (ARGS=--upgrade: newest versions)
 	@$(PYTHON) -m deploy.setup.lock $(ARGS)
 
 # The environments and the model, without starting anything.
@@ -57,3 +61,10 @@ setup:
 setup-all:
 	@$(PYTHON) -m deploy.setup.env gateway engine
 	@$(PYTHON) -m deploy.vllm.model
+
+# A real redis-server for the tests; the gateway itself needs one only if many share their captures.
+setup-redis:
+	@$(PYTHON) -m deploy.setup.redis
+
+setup-train:
+	@$(PYTHON) -m deploy.setup.env train

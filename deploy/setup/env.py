@@ -23,21 +23,24 @@ from deploy.setup.paths import (
     ROOT,
     TORCH_CPU_LOCK,
     TORCH_CUDA_LOCK,
+    TRAIN_LOCK,
     VENV,
     VENV_ENGINE,
+    VENV_TRAIN,
     cache,
 )
 from deploy.setup.say import SetupError, run, step
 from deploy.setup.turns import exclusively
 
-Name = Literal["gateway", "engine"]
+Name = Literal["gateway", "engine", "train"]
 
 LOCKS: dict[Name, tuple[Path, ...]] = {
     "gateway": (GATEWAY_LOCK,),
     "engine": (ENGINE_LOCK, TORCH_CPU_LOCK, TORCH_CUDA_LOCK),
+    "train": (TRAIN_LOCK, TORCH_CPU_LOCK, TORCH_CUDA_LOCK),
 }
-LINKS: dict[Name, Path] = {"gateway": VENV, "engine": VENV_ENGINE}
-GIB_NEEDED: dict[Name, float] = {"gateway": 0.5, "engine": 4.0}
+LINKS: dict[Name, Path] = {"gateway": VENV, "engine": VENV_ENGINE, "train": VENV_TRAIN}
+GIB_NEEDED: dict[Name, float] = {"gateway": 0.5, "engine": 4.0, "train": 2.0}
 MARKER = "complete"
 
 
@@ -83,7 +86,7 @@ def _make(name: Name, where: Path, now: pip.Tell) -> None:
     # In its final place, not beside it: the scripts in bin/ hold their interpreter's path.
     venv.create(where, with_pip=True, symlinks=True)
     pip.install(where, LOCKS[name][0], now)
-    if name == "engine":
+    if TORCH_CPU_LOCK in LOCKS[name]:
         _install_torch(where, now)
     else:
         _write_launcher(where)
@@ -141,9 +144,8 @@ def _link(link: Path, where: Path) -> None:
 
 
 def main() -> None:
-    """`python3 -m deploy.setup.env [gateway] [engine]`."""
-    names: tuple[Name, ...] = ("gateway", "engine")
-    for name in names:
+    """`python3 -m deploy.setup.env [gateway] [engine] [train]`."""
+    for name in LOCKS:
         if name in sys.argv[1:]:
             ensure(name)
 

@@ -1,4 +1,4 @@
-"""`make lock`: bring the lock files in line with pyproject.toml and deploy/vllm/requirements.in.
+"""`make lock`: bring the lock files in line with pyproject.toml and the two requirements.in.
 
 Versions stay as they are where they still fit; `make lock ARGS=--upgrade` takes the newest of all.
 
@@ -16,7 +16,7 @@ import tomllib
 import venv
 from pathlib import Path
 
-from deploy.setup.paths import ENGINE_LOCK, GATEWAY_LOCK, ROOT, TORCH_CUDA_LOCK
+from deploy.setup.paths import ENGINE_LOCK, GATEWAY_LOCK, ROOT, TORCH_CUDA_LOCK, TRAIN_LOCK
 from deploy.setup.say import SetupError, run, step
 
 UV = "uv==0.13.9"
@@ -43,10 +43,15 @@ def main() -> None:
         asked = "deploy/vllm/requirements.in"
         pins = [ENGINE_LOCK, TORCH_CUDA_LOCK]
         rest, torch = _split(_resolve(scratch, pins, asked, "--override", "deploy/vllm/overrides.txt"))
+        s.now("resolving the training")
+        recipe = "classifiers/training/requirements.in"
+        train, _same_torch = _split(_resolve(scratch, [TRAIN_LOCK, TORCH_CUDA_LOCK], recipe))
         _write(GATEWAY_LOCK, f"The gateway and its development.\n{asked_for()}", "pyproject.toml", gateway)
         _write(ENGINE_LOCK, "The engine without torch.", asked, rest)
         _write(TORCH_CUDA_LOCK, "PyTorch as the package index has it.", asked, torch)
-        s.done(f"{len(gateway)} packages for the gateway, {len(rest)} for the engine, {len(torch)} for torch")
+        _write(TRAIN_LOCK, "Where the small models are trained, without torch.", recipe, train)
+        counts = ((gateway, "the gateway"), (rest, "the engine"), (train, "training"), (torch, "torch"))
+        s.done(", ".join(f"{len(packages)} packages for {whom}" for packages, whom in counts))
 
 
 def asked_for() -> str:

@@ -20,8 +20,12 @@ VENV = ROOT / ".venv"
 VENV_ENGINE = ROOT / ".venv-engine"
 """Link to the engine's."""
 
+VENV_TRAIN = ROOT / ".venv-train"
+"""Link to the one where the small models are trained; made only when asked for."""
+
 GATEWAY_LOCK = ROOT / "requirements.lock"
 ENGINE_LOCK = ROOT / "deploy" / "vllm" / "requirements.lock"
+TRAIN_LOCK = ROOT / "classifiers" / "training" / "requirements.lock"
 TORCH_CPU_LOCK = ROOT / "deploy" / "vllm" / "torch-cpu.lock"
 TORCH_CUDA_LOCK = ROOT / "deploy" / "vllm" / "torch-cuda.lock"
 
