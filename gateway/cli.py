@@ -1,4 +1,4 @@
-"""`retrace`: serve, try, check, schema, key."""
+"""`retrace`: serve, try, check, tune, schema, key."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.progress import Progress
 from rich.table import Table
 
-from gateway import keys, workers
+from classifiers.manifest import ModelFault
+from gateway import keys, tune, workers
 from gateway.config import House, Source, build, schemas
 from gateway.errors import ConfigFault
 from gateway.rules import Place
+from gateway.similar import Similar
+from gateway.terms import Lookup
 from gateway.types import Side, Verdict
 from gateway.window import Window
 
@@ -57,6 +61,8 @@ def serve(
     _log(err, verbose)
     source = Source(config, host, backend)
     house = _house(source, err)
+    if workers_ > 1 and house.file.retrace.store.type == "memory":
+        err.print("[yellow]each worker remembers captures by itself; `retrace.store: {type: redis, ...}` is shared[/]")
     name, chosen = house.file.listen.host, house.file.listen.port if port is None else port
     try:
         workers.serve(source, name, chosen, workers_, lambda at: _welcome(err, house, name, at))
@@ -159,6 +165,77 @@ def check(
         )
     out.print(table)
     out.print(f"[green]all right[/]: {len(house.rules)} rules, {len(house.watched)} files, revision {house.revision}")
+
+
+@app.command("tune")
+def tune_(
+    sample: Annotated[Path, typer.Argument(help="JSONL: a request body a line, or {tenant, body}.")],
+    config: Config = CONFIG,
+    write: Annotated[
+        bool, typer.Option(help="Write the best setting beside gateway.yaml; it is in force at once.")
+    ] = False,
+    reset: Annotated[bool, typer.Option(help="Remove what was written: `retrace.lookup` is in force again.")] = False,
+) -> None:
+    """Try other settings of the search for donors on a sample of your traffic: what would have been reused?
+
+    Example: `retrace tune requests.jsonl`, and with `--write` once you agree.
+    """
+    out, err = Console(), Console(stderr=True)
+    house = _house(Source(config), err)
+    path = config.parent / house.file.retrace.tuned
+    if reset:
+        path.unlink(missing_ok=True)
+        out.print(f"{path} is gone: what `retrace.lookup` says is in force")
+        return
+    try:
+        samples = tune.read(sample)
+    except ConfigFault as fault:
+        _complain(fault, err)
+        raise typer.Exit(1) from fault
+    rows = _replayed(samples, house.file.retrace.lookup, err)
+    best = tune.chosen(rows)
+    out.print(_curve(rows, best), f"{len(samples)} requests", sep="\n")
+    if best is None:
+        out.print("no setting would have named a donor: the requests have too little in common, or are too short")
+    elif write:
+        tune.write(path, best, f"{sample.name}, {len(samples)} requests")
+        out.print(f"[green]written[/]: {path}; `retrace tune {sample} --reset` takes it back")
+
+
+def _replayed(samples: list[tune.Sample], now: Lookup, err: Console) -> list[tune.Row]:
+    """All settings on a sample, with a progress bar; by codes only if their models are in order."""
+    chunks, codes = tune.settings(now), tune.codes_settings(now)
+    with Progress(console=err, transient=True) as progress:
+        task = progress.add_task("replaying", total=(len(chunks) + len(codes)) * len(samples))
+        rows = list(tune.curve(samples, chunks, lambda: progress.advance(task)))
+        try:
+            rows += tune.codes_curve(samples, codes, Similar().codes, lambda: progress.advance(task))
+        except ModelFault as fault:
+            progress.print(f"[yellow]without similarity codes[/]: {fault}")
+    return rows
+
+
+def _curve(rows: list[tune.Row], best: tune.Row | None) -> Table:
+    heads = (
+        "",
+        "found by",
+        "chunk_bits",
+        "bits",
+        "radius",
+        "window",
+        "donor named",
+        "reused of possible",
+        "poor donors",
+    )
+    table = Table(*heads, box=None)
+    for row in rows:
+        lookup, mark = row.lookup, "->" if row is best else ""
+        told = [f"{part:.3f}" for part in (row.named, row.reused, row.poor)]
+        if row.by == "chunks":
+            table.add_row(mark, row.by, str(lookup.chunk_bits), "", "", "", *told)
+        else:
+            table.add_row(mark, row.by, "", str(lookup.bits), str(lookup.radius), str(lookup.window), *told)
+    return table
 
 
 @app.command()

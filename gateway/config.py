@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -15,8 +15,8 @@ from gateway.errors import Complaint, ConfigFault
 from gateway.judge import Judge, OnBroken
 from gateway.keys import Keyring, TiersFile
 from gateway.plug import OneOf, Strict
-from gateway.retrace import Terms
 from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
+from gateway.terms import Lookup, Retracing, Terms, TunedFile
 from gateway.types import Reason, Side, View
 from gateway.window import Window
 from gateway.yamlfile import Document, Loc
@@ -43,15 +43,6 @@ class Limits(Strict):
         gt=0,
         description="While a stream waits for its first token, send an SSE comment that often. It opens the stream, so "
         "what fails afterwards is told inside it and not by a status. Off if absent.",
-    )
-
-
-class Retracing(Strict):
-    """What a vLLM with our plugin keeps of exchanges, for later ones like them. Without the plugin all of it is off."""
-
-    capture: Literal["rejected", "all", "none"] = Field(
-        default="rejected",
-        description="Whose KV is kept: of drafts that a rule blocked, of accepted ones too, or of none.",
     )
 
 
@@ -93,6 +84,7 @@ class House:
     keys: Keyring
     terms: Terms
     revision: str
+    folder: Path
     watched: frozenset[Path]
 
 
@@ -150,14 +142,16 @@ class _Builder:
         if self._complaints:
             raise ConfigFault(self._complaints)
         judge = self._probed(rules, on_broken)
+        terms = main.retrace.terms(codes.policies, self._tuned(main.retrace))
         return House(
             main,
             {rule.id: rule for rule in rules},
             table,
             judge,
             keys,
-            Terms(main.retrace.capture, codes.policies),
+            terms,
             self._sum.hexdigest()[:12],
+            self._folder,
             frozenset(self._watched),
         )
 
@@ -171,6 +165,10 @@ class _Builder:
         if self._source.host and isinstance(document.value, dict):
             document.value["listen"] = {**(document.value.get("listen") or {}), "host": self._source.host}
         return document.into(GatewayFile)
+
+    def _tuned(self, retracing: Retracing) -> Lookup | None:
+        path = self._folder / retracing.tuned
+        return self._read(path).into(TunedFile).lookup if path.exists() else None
 
     def _read(self, path: Path) -> Document:
         document = Document(path)

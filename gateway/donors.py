@@ -1,135 +1,128 @@
-"""Which kept capture fits a request: the one whose prompt agrees with it for longest, or one that holds the same text.
+"""Which of the captures that were found serves a request best, and how: the one that gives back the most of its prompt.
 
-Only hashes are remembered, no text, and tenant and model are part of each. Whether tokens agree is the engine's to say.
+What a capture can give is told from the two sketches, in bytes of text: how far the prompts begin alike, and which
+longer passages they share behind that. Whether tokens agree is the engine's to say.
 """
 
 from __future__ import annotations
 
-import itertools
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from hashlib import blake2b
-from typing import Any, NamedTuple
+import heapq
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
+from typing import NamedTuple
 
-import orjson
+from gateway.rules import Inject
+from gateway.stores import WIDTH, Kept, Sketch
 
-MOST = 1024  # captures remembered
-CROWD = 8  # of those that share a key, the newest this many
-DEEPEST = 128  # messages, or steps of a prompt, that are told apart; behind them only the whole is
-STEP = 1024  # characters of a prompt from one key to the next
-LONG = 1000  # characters from which on a text is worth finding by itself
-TEXTS = 32  # of those, the first this many
-
-# What a chat template puts before the messages.
-_HEAD = ("tools", "functions", "documents", "chat_template", "chat_template_kwargs")
+BYTES = 4.0  # of text in a token: in English about 4 letters, in Chinese about 1.4 characters of 3 bytes
+MOST_RUNS = 32  # passages of which the best order is looked for
+_NONE = array("Q")
 
 
-class Key(NamedTuple):
-    """The hash of a part of a request, and how many bytes that part has."""
+class Offer(NamedTuple):
+    """A capture that may serve, and how many tokens of the request it is expected to save."""
 
-    digest: bytes
+    kept: Kept
+    policy: Inject
+    prefix: int
+    moved: int
+
+    @property
+    def gain(self) -> int:
+        return self.prefix + self.moved
+
+    @property
+    def mode(self) -> str:
+        """What to ask the engine for: where nothing has moved, the exact way, which leaves its own cache in use."""
+        return self.policy.mode if self.moved else "prefix"
+
+
+class Run(NamedTuple):
+    """Chunks of a request from `start` on that are a donor's from `donor` on: how many, and their bytes."""
+
+    start: int
+    donor: int
+    length: int
     size: int
 
 
-class Keys(NamedTuple):
-    """A request's prompt from its start, longer and longer; and its long texts, wherever they stand."""
-
-    prefix: tuple[Key, ...]
-    texts: tuple[Key, ...] = ()
-
-
-class Kept(NamedTuple):
-    """A capture that an engine has confirmed to keep: where, why, under which keys, until when."""
-
-    capture: str
-    replica: str
-    reason: str
-    keys: Keys
-    until: float
+def choose(
+    asked: Sketch, session: str, found: Iterable[Kept], policy_of: Callable[[str], Inject], size: float = BYTES
+) -> Offer | None:
+    """The best of the captures that were found; None if none is allowed and worth it. `size`: bytes in a token."""
+    offers = [_offer(asked, session, kept, policy_of(kept.reason), size) for kept in found]
+    return max((offer for offer in offers if offer and offer.gain), key=_worth, default=None)
 
 
-def keys(tenant: str, model: str, body: Mapping[str, Any]) -> Keys:
-    """The keys of a request body as it goes upstream."""
-    whose = orjson.dumps([tenant, model])
-    messages = body.get("messages")
-    if isinstance(messages, list):
-        head = _canonical({name: body[name] for name in _HEAD if body.get(name)})
-        pieces = [_canonical(message) for message in messages[:DEEPEST]]
-        pieces += [_canonical(messages[DEEPEST:])] if messages[DEEPEST:] else []
-        return Keys(_running(whose, head, pieces), tuple(_alone(whose, messages)))
-    prompt = body.get("prompt")
-    text = prompt if isinstance(prompt, str) else "".join(prompt or ())
-    ends = [*range(0, min(len(text), DEEPEST * STEP), STEP), len(text)]
-    pieces = [text[start:end].encode() for start, end in itertools.pairwise(ends)]
-    return Keys(_running(whose, b"", pieces))
+def _worth(offer: Offer) -> tuple[int, float]:
+    """The more the better; of equal ones the one that lives longest."""
+    return offer.gain, offer.kept.until
 
 
-def _canonical(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+def _offer(asked: Sketch, session: str, kept: Kept, policy: Inject, size: float) -> Offer | None:
+    if policy.mode == "none" or kept.sketch.whose != asked.whose:
+        return None
+    if policy.scope == "session" and (not session or session != kept.session):
+        return None
+    same = alike(asked, kept.sketch)
+    prefix, moved = sum(asked.sizes[:same]) / size, 0.0
+    if policy.mode == "splice":
+        for passage in passages(asked, kept.sketch, same, policy.min_tokens * size):
+            tokens = passage / size
+            moved += tokens - min(policy.recompute.first, tokens * policy.recompute.share)
+    return Offer(kept, policy, int(prefix) if prefix >= policy.min_tokens else 0, int(moved))
 
 
-def _running(whose: bytes, head: bytes, pieces: Iterable[bytes]) -> tuple[Key, ...]:
-    running = blake2b(whose + head, digest_size=16, person=b"prompt")
-    size = len(head)
-    found = []
-    for piece in pieces:
-        running.update(piece)
-        size += len(piece)
-        found.append(Key(running.digest(), size))
-    return tuple(found)
+def alike(one: Sketch, other: Sketch) -> int:
+    """With how many chunks two prompts begin alike."""
+    low, high = 0, min(len(one.sizes), len(other.sizes))
+    while low < high:
+        middle = (low + high + 1) // 2
+        last = slice((middle - 1) * WIDTH, middle * WIDTH)
+        if one.prefix[last] == other.prefix[last]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
-def _alone(whose: bytes, messages: Iterable[Any]) -> Iterator[Key]:
-    left = TEXTS
-    for message in messages:
-        text = message.get("content") if isinstance(message, dict) else None
-        if isinstance(text, str) and len(text) >= LONG and left:
-            left -= 1
-            words = text.encode()
-            yield Key(blake2b(whose + words, digest_size=16, person=b"text").digest(), len(words))
+def passages(asked: Sketch, donor: Sketch, behind: int = 0, least: float = 0.0) -> list[int]:
+    """The bytes of the passages of at least `least` that both hold behind their first `behind` chunks.
+
+    Only as the engine can use them: in the same order in both, and of those the ones that are most together.
+    """
+    runs = heapq.nlargest(MOST_RUNS, _runs(asked, donor, behind, least), key=attrgetter("size"))
+    chains: list[tuple[Run, int, list[int]]] = []  # for each run the best that ends with it: bytes in all, and of each
+    for run in sorted(runs):
+        before = (chain for chain in chains if _end(chain[0]) <= run.start and _ahead(chain[0]) <= run.donor)
+        _, total, sizes = max(before, key=lambda chain: chain[1], default=(run, 0, []))
+        chains.append((run, total + run.size, [*sizes, run.size]))
+    return max(chains, key=lambda chain: chain[1], default=(None, 0, []))[2]
 
 
-class Donors:
-    """The captures that may serve as donors, the least lately used forgotten first. `now` tells seconds."""
+def _end(run: Run) -> int:
+    return run.start + run.length
 
-    def __init__(self, most: int = MOST, now: Callable[[], float] = time.monotonic) -> None:
-        self.now = now
-        self._most = most
-        self._kept: dict[str, Kept] = {}  # the least lately used first
-        self._sharing: dict[bytes, list[str]] = {}
 
-    def __len__(self) -> int:
-        return len(self._kept)
+def _ahead(run: Run) -> int:
+    return run.donor + run.length
 
-    def add(self, kept: Kept) -> None:
-        """Remember one, found by each of its keys."""
-        self._kept[kept.capture] = kept
-        for key in (*kept.keys.prefix, *kept.keys.texts):
-            sharing = self._sharing.setdefault(key.digest, [])
-            sharing.append(kept.capture)
-            del sharing[:-CROWD]
-        if len(self._kept) > self._most:
-            self.forget(next(iter(self._kept)))
 
-    def sharing(self, wanted: Iterable[Key]) -> Iterator[tuple[Kept, int]]:
-        """The living ones that share one of these keys, in the keys' order and the newest first; and the key's size."""
-        now = self.now()
-        for key in wanted:
-            for capture in reversed(self._sharing.get(key.digest, ())):
-                kept = self._kept[capture]
-                if kept.until > now:
-                    yield kept, key.size
-
-    def used(self, capture: str) -> None:
-        """It was of use just now."""
-        self._kept[capture] = self._kept.pop(capture)
-
-    def forget(self, capture: str) -> None:
-        """It is gone, if it was here."""
-        kept = self._kept.pop(capture, None)
-        for key in (*kept.keys.prefix, *kept.keys.texts) if kept else ():
-            left = [name for name in self._sharing.get(key.digest, ()) if name != capture]
-            if left:
-                self._sharing[key.digest] = left
-            else:
-                self._sharing.pop(key.digest, None)
+def _runs(asked: Sketch, donor: Sketch, behind: int, least: float) -> Iterator[Run]:
+    """Runs of chunks that agree, each as long as it can be; a chunk of the request is in one of them at most."""
+    wanted, given = array("Q", asked.chunks), array("Q", donor.chunks)
+    places = {given[place]: place for place in range(len(given) - 1, behind - 1, -1)}
+    start = behind
+    while start < len(wanted):
+        place = places.get(wanted[start])
+        if place is None:
+            start += 1
+            continue
+        length = 1
+        while wanted[start + length : start + length + 1] == given[place + length : place + length + 1] != _NONE:
+            length += 1
+        size = sum(asked.sizes[start : start + length])
+        if size >= least:
+            yield Run(start, place, length, size)
+        start += length

@@ -51,7 +51,7 @@ class Errand(NamedTuple):
     def close(self, answer: Answer) -> None:
         """The answer is over, however it ended: its capture gets its verdict, and its work ends."""
         if answer.capture is not None:
-            self.upstream.retrace.settle(answer.capture, self.trip.draft, self.house.terms)
+            self.upstream.retrace.settle(answer.capture, self.exchange, self.trip.draft, self.house.terms)
         answer.close()
 
     def tell(self, fault: Fault) -> bytes:

@@ -13,6 +13,7 @@ VERDICT = "x-retrace-verdict"
 REASON = "x-retrace-reason"
 DELIVERY = "x-retrace-delivery"
 EXPLAIN = "x-retrace-explain"
+SESSION = "x-retrace-session"
 REQUEST_ID = "x-request-id"
 
 # To the upstream goes only what is named here: a list of what to remove would one day lack something.

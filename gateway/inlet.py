@@ -52,8 +52,15 @@ def admit(
         choices=asked.choices,
         wants_usage=asked.wants_usage or not asked.stream,
         explain=sent.get(headers.EXPLAIN) == "1",
+        session=_session(sent, body),
     )
     return exchange, body
+
+
+def _session(sent: Mapping[str, str], body: Mapping[str, Any]) -> str:
+    """What the client calls its session: in our header, or in a field that SDKs have for it."""
+    named = sent.get(headers.SESSION) or body.get("prompt_cache_key") or body.get("user")
+    return named[:LONGEST_NAME] if isinstance(named, str) else ""
 
 
 def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) -> dict[str, Any] | Canned:
@@ -71,6 +78,7 @@ def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) 
         window.feed(words, final=True)
         findings = window.taken()
         draft.findings += findings
+        draft.asked = len(draft.findings)
         if window.halted:
             return _blocked(house, text, window.halted)
         if any(finding.verdict is Verdict.MASK for finding in findings):

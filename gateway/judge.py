@@ -120,8 +120,8 @@ class Track:
             self._acted = self._watched = base + scan.end
             self.hold = NEVER
             return broken
-        acted, self._acted = self._certain(scan, base, self._lane.acting, final)
-        watched, self._watched = self._certain(scan, base, self._watching, final)
+        acted, self._acted = self._certain(scan, text, base, self._lane.acting, final)
+        watched, self._watched = self._certain(scan, text, base, self._watching, final)
         self.hold = self._acted if self._acted < base + scan.end else NEVER
         return [*broken, *acted, *watched]
 
@@ -130,18 +130,18 @@ class Track:
         if not self._watching:
             return []
         scan, broken = self._look(View(text, 0, base), self._watching)
-        return broken + self._certain(scan, base, self._watching, True)[0]
+        return broken + self._certain(scan, text, base, self._watching, True)[0]
 
     def _act(self, text: str, base: int, final: bool) -> list[Finding]:
         scan, broken = self._look(View(text, max(self._acted - base, 0), base, final), self._lane.acting)
-        findings, self._acted = self._certain(scan, base, self._lane.acting, final)
+        findings, self._acted = self._certain(scan, text, base, self._lane.acting, final)
         self.wake = scan.wake
         self.hold = self._acted if self._acted < base + scan.end else NEVER
         return broken + findings
 
     def _watch(self, text: str, base: int, final: bool) -> list[Finding]:
         scan, broken = self._look(View(text, max(self._watched - base, 0), base, final), self._watching)
-        findings, self._watched = self._certain(scan, base, self._watching, final)
+        findings, self._watched = self._certain(scan, text, base, self._watching, final)
         self.wake = min(self.wake, scan.wake)
         return broken + findings
 
@@ -152,7 +152,7 @@ class Track:
             log.exception("a check failed; %d rules are tried one by one", len(rules))
             return self._lane.group.one_by_one(view, rules)
 
-    def _certain(self, scan: Scan, base: int, rules: Active, final: bool) -> tuple[list[Finding], int]:
+    def _certain(self, scan: Scan, text: str, base: int, rules: Active, final: bool) -> tuple[list[Finding], int]:
         """What these rules say for certain, and how far that goes: never into the middle of a finding."""
         hits = [hit for hit in scan.hits if hit.number in rules]
         hold = min((start for number, start in scan.alive if number in rules), default=scan.end)
@@ -161,11 +161,12 @@ class Track:
                 if hit.start < hold < hit.end:
                     hold = hit.start
             hits = [hit for hit in hits if hit.start < hold]
-        return [self._finding(hit, base) for hit in hits], base + hold
+        return [self._finding(hit, text, base) for hit in hits], base + hold
 
-    def _finding(self, hit: Hit, base: int) -> Finding:
+    def _finding(self, hit: Hit, text: str, base: int) -> Finding:
         rule = self._lane.group.rules[hit.number]
-        return Finding(rule.id, rule.reason, rule.action, base + hit.start, base + hit.end, rule.mask)
+        found = text[hit.start : hit.end]
+        return Finding(rule.id, rule.reason, rule.action, base + hit.start, base + hit.end, rule.mask, found)
 
 
 class Judge:

@@ -88,6 +88,22 @@ class Metrics:
         self.recomputed = Counter(
             "retrace_recomputed_tokens", "Tokens of donors that it computed anew.", ["mode"], registry=registry
         )
+        self.lookups = Counter("retrace_lookups", "Searches for a donor.", ["result"], registry=registry)
+        self.lookup_seconds = Histogram(
+            "retrace_lookup_seconds",
+            "Hashing a request and searching for its donor.",
+            buckets=_OWN_SECONDS,
+            registry=registry,
+        )
+        self.store_faults = Counter(
+            "retrace_store_faults", "What went wrong with the store of captures.", ["kind"], registry=registry
+        )
+        self.store_up = Gauge(
+            "retrace_store_up",
+            "1 if captures can be found again.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
         self.declined = Counter("retrace_declined", "Donors the engine declined.", ["reason"], registry=registry)
         self.reloads = Counter("retrace_reloads", "Configurations read, by outcome.", ["result"], registry=registry)
         self.reload_ok = Gauge(
@@ -144,6 +160,18 @@ class Metrics:
         """An engine confirmed how many tokens it reused, and how many of them it computed anew all the same."""
         self._child(self.injected, mode).inc(injected)
         self._child(self.recomputed, mode).inc(recomputed)
+
+    def observe_lookup(self, seconds: float, found: bool) -> None:
+        """A donor was searched for."""
+        self._child(self.lookups, "donor" if found else "none").inc()
+        self.lookup_seconds.observe(seconds)
+
+    def store(self, up: bool) -> None:
+        """Whether the store of captures answers."""
+        self.store_up.set(1 if up else 0)
+
+    def store_fault(self, kind: str) -> None:
+        self._child(self.store_faults, kind).inc()
 
     def observe_declined(self, reason: str) -> None:
         self._child(self.declined, reason).inc()

@@ -29,7 +29,8 @@ from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
 from gateway.relay import whole
-from gateway.retrace import without_report
+from gateway.reports import without_report
+from gateway.sample import Reservoir
 from gateway.surfaces import Surface, sse
 from gateway.types import Draft, Principal, Side
 
@@ -67,6 +68,21 @@ class Pipeline:
         self._surfaces: dict[str, Surface] = {
             path: kind() for kind in plugs("surfaces").values() for path in kind.paths
         }
+
+    async def apply(self, house: House) -> None:
+        """What a new house changes of the way to the engines' captures."""
+        wanted = house.file.retrace.sample
+        reservoir = Reservoir(house.folder / wanted.file, wanted.most) if wanted else None
+        await self._upstream.retrace.apply(house.file.retrace.store, reservoir, house.terms.lookup.codes)
+
+    async def stop(self) -> None:
+        await self._upstream.retrace.stop()
+
+    @property
+    def store_up(self) -> bool:
+        """Whether captures can be found again."""
+        store = self._upstream.retrace.store
+        return store is not None and store.up
 
     def authorize(self, sent: Mapping[str, str]) -> Principal:
         """Whose request this is; Unauthorized if nobody's."""

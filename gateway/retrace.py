@@ -8,175 +8,168 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import logging
 import os
 import secrets
+import time
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-import orjson
-
-from gateway import donors
+from classifiers.manifest import ModelFault
+from gateway import context, reports
 from gateway.backends import Capture, Donor, Outcome, Plan
-from gateway.donors import Donors, Kept, Keys
-from gateway.errors import UpstreamFault
+from gateway.donors import Offer, choose
 from gateway.metrics import Metrics
-from gateway.rules import Inject
+from gateway.reports import Report
+from gateway.sample import Reservoir
+from gateway.similar import Similar
+from gateway.stores import Kept, Near, Sketch, Store, StoreSpec
+from gateway.terms import ACCEPTED, Terms
 from gateway.types import Draft, Exchange
+from gateway.wording import kept_on, used_on
 
-ACCEPTED = "accepted"  # why a capture is dropped, or kept, whose draft no rule stopped
+log = logging.getLogger(__name__)
+
+EMPTY = "empty"  # what is counted of a capture that was to be kept and holds nothing
 UNFINISHED = "unfinished"  # why one is dropped whose exchange did not come to its end
 
-MODES = frozenset({"none", "prefix", "splice"})
-# Why a plugin may decline a donor; whatever else it may say counts as "other".
-DECLINED = frozenset(
-    {
-        *("bad_ask", "unknown_donor", "not_kept", "tenant", "adapter", "fingerprint", "no_match", "sensitive"),
-        *("holes", "cached", "unsupported", "no_splice", "load_failed", "preempted", "on_disk", "fault"),
-    }
-)
-_GONE = frozenset({"unknown_donor", "not_kept", "tenant", "adapter", "fingerprint"})  # no use in asking again
-
-_POLICIES: Mapping[str, Inject] = {ACCEPTED: Inject(sensitive="allow")}
-_DEFAULT = Inject()
 _LARGE = 1 << 17  # bytes of a body; to hash them takes a while
 
 
-class Terms(NamedTuple):
-    """What a configuration says of captures: which are kept, and how those of each reason code may be used."""
+class Asked(NamedTuple):
+    """A request as it was planned: its name, its sketch, its session, what it was offered."""
 
-    capture: Literal["rejected", "all", "none"] = "rejected"
-    policies: Mapping[str, Inject] = {}
-
-    def policy(self, reason: str) -> Inject:
-        return self.policies.get(reason) or _POLICIES.get(reason, _DEFAULT)
+    id: str
+    sketch: Sketch
+    session: str
+    offer: Offer | None
+    terms: Terms
 
 
 class Retrace:
-    """One process's memory of what engines keep."""
+    """One process's dealings with what engines keep. Without a store (see `apply`) nothing is found again."""
 
-    def __init__(self, metrics: Metrics, known: Donors | None = None) -> None:
+    def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self._donors = Donors() if known is None else known
+        self._spec: StoreSpec | None = None
+        self.store: Store | None = None
+        self._reservoir: Reservoir | None = None
+        self._similar: Similar | None = None
         secret = os.environ.get("RETRACE_ENGINE_SECRET") or os.environ.get("RETRACE_SALT") or secrets.token_hex(32)
         self._salt = lru_cache(maxsize=1024)(partial(_salt, secret.encode()))
 
+    async def apply(self, spec: StoreSpec, reservoir: Reservoir | None = None, codes: bool = False) -> None:
+        """Remember captures there from now on, sample requests, load what makes codes.
+
+        A store that stays the same keeps all it has. Models that can't be loaded are said to be so and done without.
+        """
+        if codes and self._similar is None:
+            try:
+                self._similar = await asyncio.to_thread(Similar)
+            except ModelFault as fault:
+                log.error("captures are found without similarity codes: %s", fault)
+                self._metrics.store_fault("model")
+        if self._reservoir is not None:
+            await self._reservoir.stop()
+        self._reservoir = reservoir
+        if spec == self._spec:
+            return
+        new = spec.connect(self._metrics.store_fault)
+        await new.start()
+        old, self.store, self._spec = self.store, new, spec
+        if old is not None:
+            await old.stop()
+
+    async def stop(self) -> None:
+        if self._reservoir is not None:
+            await self._reservoir.stop()
+        if self.store is not None:
+            await self.store.stop()
+
     async def plan(self, exchange: Exchange, body: Mapping[str, Any], size: int, terms: Terms) -> Plan:
         """What to ask of a patched replica beside this body, which has `size` bytes."""
-        who = exchange.principal.tenant
-        salt = self._salt(who)
-        if terms.capture == "none" or exchange.choices != 1:
+        salt = self._salt(exchange.principal.tenant)
+        if exchange.choices != 1 or terms.capture_of(exchange) == "none":
             return Plan(salt)
+        if self._reservoir is not None:
+            self._reservoir.add(exchange.principal.tenant, body)
+        began = time.perf_counter()
+        owner = context.whose(salt, exchange.model)
         if size < _LARGE:
-            found = donors.keys(who, exchange.model, body)
+            sketch = context.sketch(owner, body, terms.lookup.chunk_bits)
         else:  # beside the event loop, so that others go on meanwhile
-            found = await asyncio.to_thread(donors.keys, who, exchange.model, body)
-        donor = self._donor(found, terms)
-        return Plan(salt, True, donor, partial(self._told, found, donor, terms))
+            sketch = await asyncio.to_thread(context.sketch, owner, body, terms.lookup.chunk_bits)
+        if terms.lookup.codes and self._similar is not None:
+            codes = self._similar.codes(context.question(body), terms.lookup.window)
+            sketch = sketch._replace(codes=codes)
+        session = _salt(owner, exchange.session)[:16] if exchange.session else ""
+        offer = await self._offer(sketch, session, terms)
+        self._metrics.observe_lookup(time.perf_counter() - began, offer is not None)
+        if offer is not None:
+            told = (exchange.id, len(sketch.sizes), sum(sketch.sizes), offer.kept.capture, offer.kept.reason)
+            log.debug("%s: %d chunks of %d bytes; donor %s of %s", *told)
+            log.debug("%s: asked for %s, to save about %d + %d", exchange.id, offer.mode, offer.prefix, offer.moved)
+        asked = Asked(exchange.id, sketch, session, offer, terms)
+        return Plan(salt, True, _donor(offer), partial(self._told, asked))
 
-    def settle(self, capture: Capture, draft: Draft, terms: Terms) -> None:
+    async def _offer(self, sketch: Sketch, session: str, terms: Terms) -> Offer | None:
+        """The capture that most of the request can be taken from, if its reason's policy lets it be."""
+        if self.store is None or sum(sketch.sizes) < terms.lookup.bytes_per_token:
+            return None
+        found = await self.store.find(sketch, Near(terms.lookup.bits, terms.lookup.radius))
+        self._metrics.store(self.store.up)
+        return choose(sketch, session, found, terms.policy, terms.lookup.bytes_per_token)
+
+    def settle(self, capture: Capture, exchange: Exchange, draft: Draft, terms: Terms) -> None:
         """The exchange is over: its capture gets its verdict."""
         halted = next(iter(draft.halted.values()), None)
         if halted:
             reason, kept = halted.reason, terms.policy(halted.reason).captures
         else:
             reason = ACCEPTED if draft.finish else UNFINISHED
-            kept = terms.capture == "all" and reason is ACCEPTED
+            kept = reason is ACCEPTED and terms.capture_of(exchange) == "all"
         if kept:
-            capture.keep(reason, _kept_on(terms.policy(reason)))
+            capture.keep(reason, kept_on(terms.policy(reason), draft.findings[draft.asked :]))
         else:
             capture.drop(reason)
 
-    def _donor(self, found: Keys, terms: Terms) -> Donor | None:
-        """The capture that most of the request can be taken from, if its reason's policy lets it be."""
-        best: tuple[Kept, Inject] | None = None
-        most = 0
-        for wanted, mode in ((reversed(found.prefix), None), (sorted(found.texts, key=_by_size), "splice")):
-            for kept, size in self._donors.sharing(wanted):
-                policy = terms.policy(kept.reason)
-                if policy.mode == "none" or mode not in (None, policy.mode) or size < policy.min_tokens:
-                    continue  # a token has a byte at least
-                if size > most:
-                    best, most = (kept, policy), size
-                break
-        if best is None:
-            return None
-        kept, policy = best
-        self._donors.used(kept.capture)
-        return Donor(kept.capture, kept.replica, policy.mode, _used_on(policy))
-
-    def _told(self, found: Keys, donor: Donor | None, terms: Terms, outcome: Outcome) -> None:
+    def _told(self, asked: Asked, outcome: Outcome) -> None:
         """What became of an exchange's capture, and of the donor it was offered."""
-        self._metrics.observe_capture(outcome.verdict, outcome.reason)
-        if outcome.report is not None:
-            self._count(outcome.report, donor)
-        policy = terms.policy(outcome.reason)
-        if outcome.verdict == "kept" and policy.mode != "none":
-            until = self._donors.now() + policy.ttl_seconds
-            self._donors.add(Kept(outcome.capture, outcome.replica, outcome.reason, found, until))
+        report = reports.read(outcome.report) if outcome.report is not None else None
+        kept = outcome.verdict == "kept"
+        empty = kept and report is not None and not report.captured
+        self._metrics.observe_capture(EMPTY if empty else outcome.verdict, outcome.reason)
+        if report is not None:
+            self._count(report, asked)
+        policy = asked.terms.policy(outcome.reason)
+        if self.store is not None and kept and not empty and policy.mode != "none":
+            until = time.time() + policy.ttl_seconds
+            replica, reason = outcome.replica, outcome.reason
+            self.store.add(Kept(outcome.capture, replica, reason, asked.session, until, asked.sketch))
 
-    def _count(self, report: Mapping[str, Any], donor: Donor | None) -> None:
-        mode, declined = report.get("mode"), report.get("declined")
-        injected, recomputed = _tokens(report, "injected_tokens"), _tokens(report, "recomputed_tokens")
-        if injected:
-            known = isinstance(mode, str) and mode in MODES
-            self._metrics.observe_injection(str(mode) if known else "other", injected, recomputed)
-        if isinstance(declined, str):
-            self._metrics.observe_declined(declined if declined in DECLINED else "other")
-            if donor and declined in _GONE:
-                self._donors.forget(donor.capture)
+    def _count(self, report: Report, asked: Asked) -> None:
+        offer = asked.offer
+        if report.injected:
+            self._metrics.observe_injection(report.mode, report.injected, report.recomputed)
+        if report.declined:
+            self._metrics.observe_declined(report.declined)
+        if offer is None or self.store is None:
+            return
+        became = report.declined or report.mode
+        log.debug("%s: donor %s gave %d tokens (%s)", asked.id, offer.kept.capture, report.injected, became)
+        if report.gone:
+            self.store.forget(offer.kept)
+        elif report.injected:
+            self.store.used(offer.kept)
 
 
-def without_report(raw: bytes, capture: Capture) -> bytes:
-    """An answer in one piece less what the engine says of retrace in it, which is noted with the capture.
-
-    What is no JSON object stays as it is; UpstreamFault if it can't be written again.
-    """
-    if b'"kv_transfer_params"' not in raw:
-        return raw
-    try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return raw  # whoever judges it says so
-    told = body.pop("kv_transfer_params", None) if isinstance(body, dict) else None
-    if told is None:
-        return raw
-    report = told.get("retrace") if isinstance(told, dict) else None
-    capture.report = report if isinstance(report, dict) else None
-    try:
-        return orjson.dumps(body)
-    except TypeError as fault:  # it was JSON once, so all that can be wrong is its depth
-        raise UpstreamFault("the upstream's answer is nested too deeply", kind="garbage") from fault
+def _donor(offer: Offer | None) -> Donor | None:
+    """An offer, as a backend passes it on."""
+    if offer is None:
+        return None
+    return Donor(offer.kept.capture, offer.kept.replica, offer.mode, used_on(offer.policy))
 
 
 def _salt(secret: bytes, tenant: str) -> str:
     return hmac.new(secret, tenant.encode(), "sha256").hexdigest()
-
-
-def _by_size(key: donors.Key) -> int:
-    return -key.size
-
-
-def _used_on(policy: Inject) -> dict[str, Any]:
-    """How a donor may be used, in the plugin's words."""
-    return {
-        "recompute": policy.recompute.model_dump(),
-        "after_sensitive": policy.after_sensitive,
-        "min_tokens": policy.min_tokens,
-        "ban": policy.ban,
-    }
-
-
-def _kept_on(policy: Inject) -> dict[str, Any]:
-    """How a capture is to be kept, in the plugin's words."""
-    return {
-        "sensitive_token_spans": [],
-        "sensitive_output": policy.sensitive == "cut",
-        "ttl_seconds": policy.ttl_seconds,
-        "priority": policy.priority,
-    }
-
-
-def _tokens(report: Mapping[str, Any], name: str) -> int:
-    count = report.get(name)
-    return count if isinstance(count, int) and count > 0 else 0

@@ -122,14 +122,24 @@ class Inject(Strict):
     capture: bool | None = Field(
         default=None, description="Whether the engine keeps it at all; if absent: unless the mode is `none`."
     )
-    sensitive: Literal["cut", "allow"] = Field(
-        default="cut", description="The rejected answer itself: never injected (cut), or like the prompt (allow)."
+    sensitive: Literal["cut", "mask", "allow"] = Field(
+        default="cut",
+        description="The rejected answer itself: never injected (cut), injected but for what the rules found (mask), "
+        "or like the prompt (allow).",
+    )
+    cut: tuple[Annotated[str, Field(pattern=r"^R[0-9]{3}$")], ...] = Field(
+        default=(),
+        description="Reason codes whose findings are kept out as well, whatever their action: such as consoling "
+        "phrases that a rule with `action: monitor` finds.",
     )
     after_sensitive: Literal["stop", "recompute", "allow"] = Field(
         default="stop", description="What stands behind a sensitive span and so has seen it."
     )
     ban: bool = Field(default=False, description="Keep the new answer from repeating the sensitive spans.")
     recompute: Recompute = Recompute()
+    scope: Literal["tenant", "session"] = Field(
+        default="tenant", description="Whom it may serve: the tenant, or only the session it comes from."
+    )
     min_tokens: int = Field(default=256, ge=1, description="Shorter spans do not pay.")
     ttl_seconds: int = Field(default=3600, ge=1, le=30 * 86400, description="How long it is kept.")
     priority: int = Field(default=0, ge=-100, le=100, description="When room is short, the lowest goes first.")
@@ -137,7 +147,7 @@ class Inject(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.ban and self.sensitive == "allow":
-            raise ValueError("`ban` needs sensitive spans to keep out; write `sensitive: cut`, or `ban: false`")
+            raise ValueError("`ban` needs sensitive spans to keep out; write `sensitive: mask`, or `ban: false`")
         return self
 
     @property

@@ -53,9 +53,11 @@ class Server:
         if self._runner:
             await self._runner.cleanup()
         await self._fleet.stop()
+        await self._pipeline.stop()
 
     async def _apply(self, house: House) -> None:
         await self._fleet.apply(house.file.backends)
+        await self._pipeline.apply(house)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         own = self._own.get(request.raw_path)
@@ -125,10 +127,17 @@ class Server:
     def _readyz(self) -> web.Response:
         health = self._fleet.health()
         ready = any(health.values())
-        told = {"ready": ready, "backends": health, "retrace": self._fleet.patched(), **self.steward.status()}
+        told = {
+            "ready": ready,
+            "backends": health,
+            "retrace": self._fleet.patched(),
+            "store": self._pipeline.store_up,
+            **self.steward.status(),
+        }
         return web.Response(status=200 if ready else 503, body=orjson.dumps(told), content_type=JSON)
 
     def _metrics_page(self) -> web.Response:
+        self.metrics.store(self._pipeline.store_up)
         return web.Response(body=self.metrics.page(), headers={"content-type": CONTENT_TYPE})
 
 

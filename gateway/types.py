@@ -141,6 +141,7 @@ class Exchange(NamedTuple):
     choices: int = 1
     wants_usage: bool = True
     explain: bool = False
+    session: str = ""  # whatever the client calls it; empty if it names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ class Finding:
     start: int
     end: int
     replacement: str = ""
+    text: str = field(default="", repr=False, compare=False)  # what was found; never logged
 
     @property
     def verdict(self) -> Verdict:
@@ -186,6 +188,7 @@ class Draft:
     """What became of the answer so far: the one noun that grows while the exchange is on its way."""
 
     findings: list[Finding] = field(default_factory=list)
+    asked: int = 0  # how many of these are of the request; the others are of the answer
     usage: Usage | None = None
     finish: dict[int, str] = field(default_factory=dict)
     halted: dict[int, Finding] = field(default_factory=dict)

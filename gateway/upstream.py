@@ -12,8 +12,9 @@ from gateway.backends import Answer, Call
 from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.metrics import Metrics
-from gateway.retrace import Retrace, Terms
+from gateway.retrace import Retrace
 from gateway.surfaces import Surface
+from gateway.terms import Terms
 from gateway.types import Exchange
 
 LARGEST_ERROR = 1 << 20

@@ -136,6 +136,11 @@ class Document:
         return real
 
 
+def dumped(value: Any) -> str:
+    """Plain values as YAML."""
+    return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")

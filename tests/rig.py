@@ -314,7 +314,15 @@ async def until(condition: Callable[[], object], seconds: float = 2.0) -> None:
             await asyncio.sleep(0.005)
 
 
-FOR_EVER = ("Steward.watch", "HttpBackend._watch", "Watch.run", "Plugin.run")  # tasks that end with the gateway
+FOR_EVER = (
+    "Steward.watch",
+    "HttpBackend._watch",
+    "Watch.run",
+    "Plugin.run",
+    "Redis._watch",
+    "Teller.run",
+    "Link._read",
+)  # tasks that end with the gateway
 
 
 def strays() -> list[str]:

@@ -32,13 +32,13 @@ def test_help_lists_the_commands_and_what_they_do() -> None:
         told = retrace(*words)
         text = told.stdout + told.stderr
         assert told.returncode == (0 if words else 2)
-        for command in ("serve", "try", "check", "schema", "key"):
+        for command in ("serve", "try", "check", "tune", "schema", "key"):
             assert command in text
         assert "base_url" in text
 
 
 def test_each_command_explains_itself() -> None:
-    for told in at_once(*((command, "--help") for command in ("serve", "try", "check", "schema", "key"))):
+    for told in at_once(*((command, "--help") for command in ("serve", "try", "check", "tune", "schema", "key"))):
         assert told.returncode == 0
         assert "Usage" in told.stdout
         assert len(told.stdout) > 200
@@ -218,3 +218,20 @@ async def test_what_serve_logs_is_one_line_each_and_json(tmp_path: Path, verbose
     records = [json.loads(line[line.index("{") :]) for line in lines if '"surface"' in line]
     assert [(record["verdict"], record["status"]) for record in records] == [("tag", 200)]
     assert "Traceback" not in "".join(lines)
+
+
+def test_tune_shows_the_curve_writes_the_best_and_takes_it_back(tmp_path: Path) -> None:
+    config = str(write_config(tmp_path, URL, []))
+    text = " ".join(f"Clause {n} of {n * n} is settled in {n * 7 % 31} days." for n in range(90))
+    sample, tuned = tmp_path / "sample.jsonl", tmp_path / "tuned.yaml"
+    sample.write_text("".join(json.dumps({"prompt": f"{n} {text}"}) + "\n" for n in range(5)))
+    shown = retrace("tune", str(sample), "-c", config)
+    assert (shown.returncode, "->" in shown.stdout, tuned.exists()) == (0, True, False), shown.stderr
+    assert retrace("tune", str(sample), "-c", config, "--write").returncode == 0
+    assert yaml.safe_load(tuned.read_text())["sample"] == "sample.jsonl, 5 requests"
+    assert retrace("check", config).returncode == 0
+    assert retrace("tune", str(sample), "-c", config, "--reset").returncode == 0
+    assert not tuned.exists()
+    sample.write_text("nonsense\n")
+    wrong = retrace("tune", str(sample), "-c", config)
+    assert (wrong.returncode, "sample.jsonl:1" in wrong.stderr) == (1, True)

@@ -1,186 +1,143 @@
-"""Which kept capture fits a request: the longest common start, the same long text, never another tenant's."""
+"""Which capture is offered: the one that gives back the most, as its reason's policy lets it, and never another's."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway import donors
-from gateway.donors import Donors, Kept, Key, Keys, keys
+from gateway.donors import alike, choose, passages
+from gateway.rules import Inject
+from gateway.stores import WIDTH, Kept, Sketch
 
-MESSAGE = st.sampled_from(["a", "b", "hello", "你好"]).map(lambda text: {"role": "user", "content": text})
-CHAT = st.lists(MESSAGE, min_size=1, max_size=6)
-WHOSE = st.tuples(st.sampled_from("tu"), st.sampled_from("mn"))  # tenant and model
-
-
-def chat(messages: Sequence[Mapping[str, Any]], tenant: str = "t", model: str = "m") -> Keys:
-    return keys(tenant, model, {"messages": list(messages)})
+SIZE = 1000  # bytes of each chunk here: 250 tokens
 
 
-def prompt(text: str, tenant: str = "t") -> Keys:
-    return keys(tenant, "m", {"prompt": text})
+def made(names: Sequence[int], whose: bytes = b"t", size: int = SIZE) -> Sketch:
+    """A prompt of chunks that are called by numbers."""
+    chunks = b"".join(name.to_bytes(WIDTH, "little") for name in names)
+    running = 7
+    prefix = b""
+    for name in names:
+        running = hash((running, name)) & (1 << 62) - 1
+        prefix += running.to_bytes(WIDTH, "little")
+    return Sketch(whose, chunks, prefix, (size,) * len(names))
 
 
-def kept(name: str, found: Keys, until: float = 1e9) -> Kept:
-    return Kept(name, "http://a", "R101", found, until)
+def kept(name: str, names: Sequence[int], until: float = 1e12, **more: Any) -> Kept:
+    fields: dict[str, Any] = {"replica": "http://a", "reason": "R101", "session": "", "until": until} | more
+    return Kept(capture=name, sketch=made(names), **fields)
 
 
-def common(one: Keys, other: Keys) -> int:
-    """How many keys from the start two requests share."""
-    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one.prefix, other.prefix, strict=False))
-    return len(list(pairs))
+def policy(**fields: Any) -> Any:
+    inject = Inject.model_validate({"min_tokens": 100, **fields})
+    return lambda _reason: inject
 
 
-@given(CHAT, CHAT)
-def test_two_requests_share_as_many_keys_as_messages_from_the_start(
-    one: list[dict[str, str]], other: list[dict[str, str]]
-) -> None:
-    same = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
-    assert common(chat(one), chat(other)) == same
-    digests = {key.digest for key in chat(one).prefix} & {key.digest for key in chat(other).prefix}
-    assert len(digests) == same
+PREFIX, SPLICE = policy(), policy(mode="splice", recompute={"first": 0, "share": 0})
+NAMES = st.lists(st.integers(1, 12), max_size=14)
 
 
-@given(st.lists(CHAT, min_size=1, max_size=8), CHAT)
-def test_the_one_that_agrees_for_longest_comes_first(
-    captures: list[list[dict[str, str]]], asked: list[dict[str, str]]
-) -> None:
-    known = Donors()
-    for number, messages in enumerate(captures):
-        known.add(kept(str(number), chat(messages)))
-    found = next(known.sharing(reversed(chat(asked).prefix)), None)
-    lengths = [common(chat(messages), chat(asked)) for messages in captures]
-    best = max(lengths)
-    if found is None:
-        assert best == 0
-    else:
-        assert lengths[int(found[0].capture)] == best
-        assert int(found[0].capture) == max(n for n, length in enumerate(lengths) if length == best)  # the newest
-
-
-@given(CHAT, WHOSE, WHOSE)
-def test_no_key_is_shared_between_tenants_or_models(
-    messages: list[dict[str, str]], one: tuple[str, str], other: tuple[str, str]
-) -> None:
-    long = [*messages, {"role": "user", "content": "x" * donors.LONG}]
-    first, second = chat(long, *one), chat(long, *other)
-    digests = [{key.digest for key in (*found.prefix, *found.texts)} for found in (first, second)]
-    assert (digests[0] == digests[1]) is (one == other)
-    assert bool(digests[0] & digests[1]) is (one == other)
-
-
-def test_a_tenant_s_name_can_t_run_into_the_model_s() -> None:
-    messages = [{"role": "user", "content": "hi"}]
-    assert not common(chat(messages, "a", "bc"), chat(messages, "ab", "c"))
-    assert not common(chat(messages, 'a", "b', "c"), chat(messages, "a", 'b", "c'))
-
-
-def test_the_order_of_a_message_s_fields_does_not_matter_and_each_field_does() -> None:
-    one = chat([{"role": "user", "content": "hi"}])
-    assert common(one, chat([{"content": "hi", "role": "user"}])) == 1
-    for other in ({"role": "system", "content": "hi"}, {"role": "user", "content": "hi", "name": "x"}):
-        assert common(one, chat([other])) == 0
-
-
-@pytest.mark.parametrize("name", ["tools", "functions", "documents", "chat_template", "chat_template_kwargs"])
-def test_what_stands_before_the_messages_counts_too(name: str) -> None:
-    messages = [{"role": "user", "content": "hi"}]
-    plain, other = chat(messages), keys("t", "m", {"messages": messages, name: [{"x": 1}]})
-    assert common(plain, other) == 0
-    assert common(plain, keys("t", "m", {"messages": messages, name: None})) == 1
-    assert other.prefix[0].size > plain.prefix[0].size
-
-
-@given(st.text(max_size=9000), st.text(max_size=9000), st.text(max_size=9000))
-def test_prompts_agree_as_far_as_whole_steps_of_them_do(start: str, one: str, other: str) -> None:
-    first, second = prompt(start + one), prompt(start + other)
-    text, same = start + one, 0
-    while same < min(len(text), len(start + other)) and text[same] == (start + other)[same]:
+@given(NAMES, NAMES)
+def test_prompts_begin_alike_as_far_as_they_do(one: list[int], other: list[int]) -> None:
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1
-    whole = same == len(start + one) == len(start + other)
-    assert common(first, second) == (len(first.prefix) if whole else same // donors.STEP)
+    assert alike(made(one), made(other)) == same
 
 
-@given(st.text(min_size=1, max_size=5000))
-def test_sizes_are_bytes_and_grow(text: str) -> None:
-    sizes = [key.size for key in prompt(text).prefix]
-    assert sizes == sorted(set(sizes))
-    assert sizes[-1] == len(text.encode())
+def best_chain(asked: Sequence[int], donor: Sequence[int]) -> int:
+    """The longest common subsequence: no order of passages can have more."""
+    table = [[0] * (len(donor) + 1) for _ in range(len(asked) + 1)]
+    for i, one in enumerate(asked):
+        for j, other in enumerate(donor):
+            table[i + 1][j + 1] = table[i][j] + 1 if one == other else max(table[i][j + 1], table[i + 1][j])
+    return table[-1][-1]
 
 
-def test_one_prompt_in_a_list_is_the_prompt() -> None:
-    assert keys("t", "m", {"prompt": ["hello"]}) == prompt("hello")
-    assert keys("t", "m", {"prompt": ""}) == Keys(())
+@given(NAMES, NAMES)
+def test_passages_are_in_order_in_both_and_no_more_than_there_are(asked: list[int], donor: list[int]) -> None:
+    found = passages(made(asked), made(donor))
+    assert sum(found) <= best_chain(asked, donor) * SIZE
+    if len(set(asked)) == len(asked) and len(set(donor)) == len(donor):
+        runs = [n for n, name in enumerate(asked) if name in donor]
+        assert bool(found) is bool(runs)
 
 
-def test_a_long_text_is_found_wherever_it_stands() -> None:
-    document = "long " * 300
-    one = chat([{"role": "system", "content": "be kind"}, {"role": "user", "content": document}])
-    other = chat([{"role": "system", "content": "be brief"}, {"role": "user", "content": document}])
-    assert common(one, other) == 0
-    assert one.texts == other.texts == (Key(one.texts[0].digest, len(document)),)
-    assert chat([{"role": "user", "content": "x" * (donors.LONG - 1)}]).texts == ()
-    assert chat([{"role": "user", "content": None}, {"role": "user", "content": [{"text": "x" * 2000}]}]).texts == ()
+@given(st.permutations(range(1, 9)), st.integers(1, 8))
+def test_without_repetition_the_best_order_of_passages_is_found(asked: list[int], cut: int) -> None:
+    donor = list(range(1, 9))[:cut]
+    assert sum(passages(made(asked), made(donor))) == best_chain(asked, donor) * SIZE
 
 
-def test_what_is_remembered_of_one_request_is_bounded() -> None:
-    many = [{"role": "user", "content": str(number) * donors.LONG} for number in range(300)]
-    found = chat(many)
-    assert len(found.prefix) == donors.DEEPEST + 1
-    assert len(found.texts) == donors.TEXTS
-    assert common(found, chat(many)) == donors.DEEPEST + 1
-    assert common(found, chat([*many[:-1], {"role": "user", "content": "other"}])) == donors.DEEPEST
-    assert len(prompt("x" * 1_000_000).prefix) == donors.DEEPEST
+def test_a_document_that_moved_is_one_passage() -> None:
+    document = list(range(100, 120))
+    assert passages(made([1, 2, *document, 3]), made([4, *document, 5])) == [20 * SIZE]
+    assert passages(made([1, *document[:10], 2, *document[10:]]), made(document)) == [10 * SIZE, 10 * SIZE]
+    assert passages(made([*document[10:], *document[:10]]), made(document)) == [10 * SIZE]  # not crosswise
+    assert passages(made([1, *document]), made([4, *document]), least=20 * SIZE + 1) == []
+    assert passages(made([1, 2, *document]), made([1, 2, *document]), behind=22) == []
 
 
-@given(st.lists(st.tuples(st.sampled_from(["add", "use", "forget"]), st.integers(0, 9)), max_size=60))
-def test_what_is_remembered_in_all_is_bounded_and_forgotten_without_a_trace(steps: list[tuple[str, int]]) -> None:
-    known = Donors(most=4)
-    order: list[str] = []  # a plain model of it: the least lately used first
-    for step, number in steps:
-        name = str(number)
-        if step == "add" and name not in order:
-            known.add(kept(name, chat([{"role": "user", "content": name}, {"role": "user", "content": "same"}])))
-            order = [*order, name][-4:]
-        elif step == "use" and name in order:
-            known.used(name)
-            order.remove(name)
-            order.append(name)
-        elif step == "forget":
-            known.forget(name)
-            order = [other for other in order if other != name]
-        assert len(known) == len(order)
-        for other in map(str, range(10)):
-            wanted = chat([{"role": "user", "content": other}]).prefix
-            assert [found.capture for found, _ in known.sharing(wanted)] == ([other] if other in order else [])
-    for name in list(order):
-        known.forget(name)
-    assert (known._kept, known._sharing) == ({}, {})
+def test_what_gives_back_the_most_is_offered() -> None:
+    found = [kept("short", [1, 2, 9]), kept("long", [1, 2, 3, 9]), kept("other", [9, 9])]
+    offer = choose(made([1, 2, 3, 4]), "", found, PREFIX)
+    assert offer
+    assert (offer.kept.capture, offer.prefix, offer.moved, offer.gain) == ("long", 750, 0, 750)
 
 
-def test_of_those_that_share_a_key_the_newest_are_known() -> None:
-    known = Donors()
-    system = {"role": "system", "content": "s"}
-    for number in range(30):
-        known.add(kept(str(number), chat([system, {"role": "user", "content": str(number)}])))
-    names = [found.capture for found, _ in known.sharing(chat([system]).prefix)]
-    assert names == [str(number) for number in range(29, 29 - donors.CROWD, -1)]
-    assert len(known) == 30
+def test_of_equal_ones_the_one_that_lives_longest_is_offered() -> None:
+    found = [kept("old", [1, 2], until=10), kept("new", [1, 2], until=20), kept("mid", [1, 2], until=15)]
+    offer = choose(made([1, 2]), "", found, PREFIX)
+    assert offer
+    assert offer.kept.capture == "new"
 
 
-def test_one_whose_time_is_over_is_not_found() -> None:
-    at = 0.0
-    known = Donors(now=lambda: at)
-    found = chat([{"role": "user", "content": "hi"}])
-    known.add(kept("short", found, until=10))
-    known.add(kept("long", found, until=5))
-    assert [one.capture for one, _ in known.sharing(found.prefix)] == ["long", "short"]
-    at = 5.0
-    assert [one.capture for one, _ in known.sharing(found.prefix)] == ["short"]
-    at = 10.0
-    assert list(known.sharing(found.prefix)) == []
+def test_passages_count_only_where_they_may_be_spliced_and_less_what_is_computed_anew() -> None:
+    found = [kept("moved", [7, 2, 3, 4, 5])]
+    assert choose(made([1, 2, 3, 4, 5]), "", found, PREFIX) is None
+    offer = choose(made([1, 2, 3, 4, 5]), "", found, SPLICE)
+    assert offer
+    assert (offer.prefix, offer.moved) == (0, 1000)
+    some = policy(mode="splice", recompute={"first": 128, "share": 0.5})
+    offer = choose(made([1, 2, 3, 4, 5]), "", found, some)
+    assert offer
+    assert offer.moved == 1000 - 128
+
+
+def test_a_start_and_a_passage_add_up() -> None:
+    offer = choose(made([1, 2, 8, 3, 4]), "", [kept("both", [1, 2, 9, 3, 4])], SPLICE)
+    assert offer
+    assert (offer.prefix, offer.moved) == (500, 500)
+
+
+@pytest.mark.parametrize(("least", "found"), [(250, True), (251, False)])
+def test_what_is_shorter_than_pays_is_not_offered(least: int, found: bool) -> None:
+    for names, mode in (([1, 9], "prefix"), ([9, 1], "splice")):
+        rule = policy(mode=mode, min_tokens=least, recompute={"first": 0, "share": 0})
+        offer = choose(made([1]) if mode == "prefix" else made([5, 1]), "", [kept("c", names)], rule)
+        assert (offer is not None) is found
+
+
+def test_a_policy_of_none_and_another_s_capture_offer_nothing() -> None:
+    assert choose(made([1, 2]), "", [kept("c", [1, 2])], policy(mode="none")) is None
+    other = Kept("c", "http://a", "R101", "", 1e12, made([1, 2], b"u"))
+    assert choose(made([1, 2]), "", [other], PREFIX) is None
+    assert choose(made([]), "", [kept("c", [])], PREFIX) is None
+    assert choose(made([1]), "", [], PREFIX) is None
+
+
+@pytest.mark.parametrize(("asked", "its", "found"), [("a", "a", True), ("a", "b", False), ("", "", False)])
+def test_a_capture_of_one_session_serves_that_alone(asked: str, its: str, found: bool) -> None:
+    capture = kept("c", [1, 2], session=its)
+    assert (choose(made([1, 2]), asked, [capture], policy(scope="session")) is not None) is found
+    assert choose(made([1, 2]), asked, [capture], PREFIX) is not None
+
+
+def test_how_many_bytes_make_a_token_is_the_caller_s_to_say() -> None:
+    offer = choose(made([1, 2]), "", [kept("c", [1, 2])], PREFIX, size=2.0)
+    assert offer
+    assert offer.gain == 1000

@@ -218,3 +218,23 @@ def test_a_text_without_measure_is_refused_before_it_is_judged(tmp_path: Path) -
     exchange, body = admitted(said("bomb" * 501))
     with pytest.raises(TooLarge, match="text_chars"):
         inlet.judge(build(Source(config)), exchange, body, Draft())
+
+
+@pytest.mark.parametrize(
+    ("headers", "fields", "session"),
+    [
+        ({}, {}, ""),
+        ({"x-retrace-session": "a"}, {"user": "b", "prompt_cache_key": "c"}, "a"),
+        ({}, {"user": "b", "prompt_cache_key": "c"}, "c"),
+        ({}, {"user": "客户-7"}, "客户-7"),
+        ({}, {"user": {"id": 7}}, ""),
+        ({"x-retrace-session": "x" * 999}, {}, "x" * inlet.LONGEST_NAME),
+    ],
+)
+def test_a_session_is_what_the_client_says(headers: dict[str, str], fields: dict[str, Any], session: str) -> None:
+    assert admitted(said("hi", **fields), headers)[0].session == session
+
+
+def test_the_findings_of_a_request_are_counted_apart_from_those_of_its_answer(tmp_path: Path) -> None:
+    _, draft = judged(tmp_path, said("a bomb and a bomb"), guard("tag"))
+    assert draft.asked == len(draft.findings) == 2

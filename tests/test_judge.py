@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.checks import Check
 from gateway.judge import Judge
@@ -53,6 +55,19 @@ def names(findings: list[Finding]) -> list[str]:
 def test_a_finding_says_what_its_rule_says() -> None:
     (finding,) = found(Judge([words("bomb", action="mask", mask="[x]", reason="R102")]), "a bomb")
     assert finding == Finding("words", "R102", Action.MASK, 2, 6, "[x]")
+    assert finding.text == "bomb"
+    assert "bomb" not in repr(finding)
+
+
+@given(st.lists(st.text("ab ", max_size=5), max_size=8))
+def test_a_finding_holds_its_own_text_however_the_stream_was_cut(pieces: list[str]) -> None:
+    window = Window(Judge([words("bomb"), words("deadly", action="monitor", name="d")]).lanes(place()))
+    text = "".join(pieces) + "a deadly bomb"
+    for piece in (*pieces, "a dead", "ly bo", "mb"):
+        window.feed(piece)
+    window.feed("", final=True)
+    assert {finding.text for finding in window.taken()} == {"deadly", "bomb"}
+    assert "deadly bomb" in text
 
 
 def test_each_kind_of_check_has_its_say() -> None:

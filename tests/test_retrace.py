@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,16 +13,17 @@ import orjson
 import pytest
 import yaml
 
-from gateway import config, retrace
+from gateway import config, context, reports
 from gateway.backends import Outcome, Plan
 from gateway.config import Source, build
-from gateway.donors import Donors
-from gateway.errors import UpstreamFault
 from gateway.keys import hashed
 from gateway.kv import _wire, ask, nouns
 from gateway.metrics import Metrics
-from gateway.retrace import ACCEPTED, UNFINISHED, Retrace, Terms, without_report
+from gateway.retrace import UNFINISHED, Retrace
 from gateway.rules import Inject
+from gateway.stores import Kept, Near, Sketch
+from gateway.stores.memory import Plug as Memory
+from gateway.terms import ACCEPTED, Terms
 from gateway.types import Action, Draft, Exchange, Finding, Principal
 from tests.plugin import REPORT, asked, engine, in_front, replicas, settled
 from tests.rig import (
@@ -55,6 +57,13 @@ def policies(**inject: Mapping[str, Any]) -> Terms:
     return Terms(policies={code: Inject.model_validate(given) for code, given in inject.items()})
 
 
+def fresh(metrics: Metrics | None = None) -> Retrace:
+    """One that remembers nothing yet."""
+    of = Retrace(metrics or Metrics())
+    asyncio.run(of.apply(Memory(most=100)))
+    return of
+
+
 def plan(of: Retrace, asked_for: Mapping[str, Any], terms: Terms, **who: Any) -> Plan:
     return asyncio.run(of.plan(exchange(**who), asked_for, 100, terms))
 
@@ -75,9 +84,7 @@ def page(metrics: Metrics) -> dict[str, float]:
 # The words of the contract are those of the engine's half.
 
 
-def test_both_halves_of_the_house_use_the_same_words() -> None:
-    assert {word.value for word in nouns.Decline} == retrace.DECLINED
-    assert {word.value for word in nouns.Mode} == retrace.MODES
+def test_a_policy_s_words_are_those_of_the_engine_s_half() -> None:
     for word in nouns.After:
         assert Inject(after_sensitive=word.value).after_sensitive == word.value
     for mode in nouns.Mode:
@@ -91,14 +98,14 @@ def test_the_engine_s_half_understands_what_is_asked_of_it_and_what_it_is_told()
     edges = {"first": 65536, "share": 1}, {"first": 0, "share": 0}
     for recompute, priority, ttl in zip(edges, (100, -100), (30 * 86400, 1), strict=True):
         terms = policies(R101={"recompute": recompute, "priority": priority, "ttl_seconds": ttl, "ban": True})
-        of, capture = Retrace(Metrics()), Verdicts()
+        of, capture = fresh(), Verdicts()
         captured(of, body(LONG), "c", "R101", terms)
         donor = plan(of, body(LONG), terms).donor
         assert donor
         made = ask.parse({"retrace": {"capture": "d", "donor": donor.capture, "mode": donor.mode, **donor.terms}})
         assert made
         assert (made.donor, made.ban, made.recompute) == ("c", True, nouns.Recompute(**recompute))
-        of.settle(capture, halted("R101"), terms)
+        of.settle(capture, exchange(), halted("R101"), terms)
         ((_, reason, told),) = capture.heard
         kept = _wire.verdict(orjson.dumps({"reason": reason, **told}))
         assert (kept.reason, kept.output_sensitive, kept.ttl, kept.priority) == ("R101", True, ttl, priority)
@@ -109,7 +116,7 @@ def test_the_engine_s_half_understands_what_is_asked_of_it_and_what_it_is_told()
 
 def test_each_tenant_has_a_salt_of_its_own_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETRACE_ENGINE_SECRET", "s")
-    salts = [plan(Retrace(Metrics()), body(x), Terms(), tenant=t).salt for t in ("a", "b") for x in ("1", "2")]
+    salts = [plan(fresh(), body(x), Terms(), tenant=t).salt for t in ("a", "b") for x in ("1", "2")]
     assert salts[0] == salts[1] != salts[2] == salts[3]
     # HMAC-SHA256(b"s", b"a"), worked out by another program
     assert salts[0] == "9659450897188d054f9c20310342e042c55697737b2798b59f8f1cef7dda0674"
@@ -118,16 +125,16 @@ def test_each_tenant_has_a_salt_of_its_own_that_stays(monkeypatch: pytest.Monkey
 def test_without_a_secret_no_two_gateways_have_the_same_salts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RETRACE_ENGINE_SECRET", raising=False)
     monkeypatch.delenv("RETRACE_SALT", raising=False)
-    one, two = (plan(Retrace(Metrics()), body("x"), Terms()).salt for _ in range(2))
+    one, two = (plan(fresh(), body("x"), Terms()).salt for _ in range(2))
     assert one != two
     monkeypatch.setenv("RETRACE_SALT", "shared by the workers of one gateway")
-    one, two = (plan(Retrace(Metrics()), body("x"), Terms()).salt for _ in range(2))
+    one, two = (plan(fresh(), body("x"), Terms()).salt for _ in range(2))
     assert one == two
 
 
 @pytest.mark.parametrize(("terms", "choices"), [(Terms("none"), 1), (Terms(), 2), (Terms("all"), 3)])
 def test_where_nothing_is_captured_the_salt_is_sent_all_the_same(terms: Terms, choices: int) -> None:
-    made = plan(Retrace(Metrics()), body("x"), terms, choices=choices)
+    made = plan(fresh(), body("x"), terms, choices=choices)
     assert (bool(made.salt), made.captures, made.donor) == (True, False, None)
 
 
@@ -150,7 +157,7 @@ class Verdicts:
 
 def verdict(draft: Draft, terms: Terms) -> tuple[str, str, Mapping[str, Any]]:
     capture = Verdicts()
-    Retrace(Metrics()).settle(capture, draft, terms)
+    fresh().settle(capture, exchange(), draft, terms)
     (heard,) = capture.heard
     return heard
 
@@ -160,7 +167,7 @@ def halted(reason: str) -> Draft:
 
 
 TERMS = policies(R307={"sensitive": "allow", "ttl_seconds": 60, "priority": 3}, R301={"capture": False})
-KEPT = {"sensitive_token_spans": [], "sensitive_output": True, "ttl_seconds": 3600, "priority": 0}
+KEPT = {"sensitive_texts": [], "sensitive_output": True, "ttl_seconds": 3600, "priority": 0}
 
 
 @pytest.mark.parametrize(
@@ -184,11 +191,19 @@ def test_a_rejected_draft_is_kept_on_its_reason_s_terms(draft: Draft, capture: A
     assert verdict(draft, TERMS._replace(capture=capture)) == heard
 
 
+def test_what_was_found_in_the_answer_is_masked_and_what_was_in_the_request_is_not() -> None:
+    asked_for = Finding("pii", "R102", Action.MASK, 0, 4, text="4111")
+    blocked = Finding("word", "R101", Action.BLOCK, 5, 11, text="deadly")
+    draft = Draft([asked_for, blocked], asked=1, finish={0: "content_filter"}, halted={0: blocked})
+    _, _, told = verdict(draft, policies(R101={"sensitive": "mask"}))
+    assert (told["sensitive_texts"], told["sensitive_output"]) == (["deadly"], False)
+
+
 # The donor.
 
 
 def test_the_longest_start_that_was_kept_is_the_donor_on_its_reason_s_terms() -> None:
-    of = Retrace(Metrics())
+    of = fresh()
     recompute = {"first": 8, "share": 0.1}
     terms = policies(R101={"ban": True, "min_tokens": 10, "recompute": recompute, "after_sensitive": "recompute"})
     captured(of, body(LONG, "one"), "short", "R101", terms)
@@ -202,20 +217,20 @@ def test_the_longest_start_that_was_kept_is_the_donor_on_its_reason_s_terms() ->
 
 @pytest.mark.parametrize(("who", "found"), [({}, True), ({"tenant": "u"}, False), ({"model": "n"}, False)])
 def test_a_donor_serves_its_own_tenant_and_model_alone(who: dict[str, str], found: bool) -> None:
-    of = Retrace(Metrics())
+    of = fresh()
     captured(of, body(LONG), "c", "R101", Terms())
     assert (plan(of, body(LONG), Terms(), **who).donor is not None) is found
 
 
 @pytest.mark.parametrize("became", ["dropped", "gone", "failed", "lost"])
 def test_what_the_engine_did_not_confirm_is_no_donor(became: Any) -> None:
-    of = Retrace(Metrics())
+    of = fresh()
     plan(of, body(LONG), Terms()).told(Outcome("c", "http://a", became, "R101", None))
     assert plan(of, body(LONG), Terms()).donor is None
 
 
 def test_what_is_shorter_than_pays_is_no_donor() -> None:
-    of, terms = Retrace(Metrics()), policies(R101={"min_tokens": 400})
+    of, terms = fresh(), policies(R101={"min_tokens": 100})
     captured(of, body("short"), "c", "R101", terms)
     assert plan(of, body("short"), terms).donor is None
     captured(of, body("long" * 100), "d", "R101", terms)
@@ -224,15 +239,43 @@ def test_what_is_shorter_than_pays_is_no_donor() -> None:
 
 def test_the_same_document_behind_other_words_is_a_donor_only_for_a_splice() -> None:
     for mode, found in (("splice", True), ("prefix", False)):
-        of, terms = Retrace(Metrics()), policies(R203={"mode": mode})
+        of, terms = fresh(), policies(R203={"mode": mode})
         captured(of, body("the old instruction", LONG), "c", "R203", terms)
         donor = plan(of, body("the new one", LONG, "a question"), terms).donor
         assert (donor is not None) is found
         assert donor is None or donor.mode == "splice"
 
 
+def test_where_nothing_has_moved_the_exact_way_is_asked_for() -> None:
+    of, terms = fresh(), policies(R203={"mode": "splice"})
+    captured(of, body(LONG, "one"), "c", "R203", terms)
+    donor = plan(of, body(LONG, "two"), terms).donor
+    assert donor
+    assert donor.mode == "prefix"
+
+
+@pytest.mark.parametrize("tokens", [0, None, 512])
+def test_a_capture_that_holds_nothing_is_no_donor(tokens: int | None) -> None:
+    metrics = Metrics()
+    of = fresh(metrics)
+    report = None if tokens is None else {**REPORT, "captured_tokens": tokens}
+    plan(of, body(LONG), Terms()).told(Outcome("c", "http://a", "kept", "R101", report))
+    assert (plan(of, body(LONG), Terms()).donor is None) is (tokens == 0)
+    word = "empty" if tokens == 0 else "kept"
+    assert page(metrics)[f'retrace_captures_total{{reason="R101",verdict="{word}"}}'] == 1
+
+
+@pytest.mark.parametrize(("its", "found"), [("a", True), ("b", False), ("", False)])
+def test_a_capture_of_a_session_serves_that_session_alone(its: str, found: bool) -> None:
+    of, terms = fresh(), policies(R101={"scope": "session"})
+    mine = exchange()._replace(session="a")
+    asyncio.run(of.plan(mine, body(LONG), 100, terms)).told(Outcome("c", "http://a", "kept", "R101", None))
+    donor = asyncio.run(of.plan(exchange()._replace(session=its), body(LONG), 100, terms)).donor
+    assert (donor is not None) is found
+
+
 def test_what_covers_more_of_a_request_is_the_better_donor() -> None:
-    of, terms = Retrace(Metrics()), policies(R203={"mode": "splice"}, R101={"min_tokens": 1})
+    of, terms = fresh(), policies(R203={"mode": "splice"}, R101={"min_tokens": 1})
     captured(of, body("the old instruction", LONG), "document", "R203", terms)
     captured(of, body("the new one", "else"), "start", "R101", terms)
     assert plan(of, body("the new one", LONG), terms).donor == plan(of, body("x", LONG), terms).donor
@@ -243,27 +286,32 @@ def test_what_covers_more_of_a_request_is_the_better_donor() -> None:
 
 
 def test_a_policy_that_changed_holds_for_what_was_kept_before() -> None:
-    of = Retrace(Metrics())
+    of = fresh()
     captured(of, body(LONG), "c", "R101", Terms())
     assert plan(of, body(LONG), policies(R101={"mode": "none"})).donor is None
-    other = plan(of, body(LONG), policies(R101={"mode": "splice"})).donor
+    other = plan(of, body("moved", LONG), policies(R101={"mode": "splice"})).donor
     assert other
     assert other.mode == "splice"
 
 
-def test_a_donor_whose_time_is_over_is_not_named() -> None:
-    at = 0.0
-    of, terms = Retrace(Metrics(), Donors(now=lambda: at)), policies(R101={"ttl_seconds": 60})
+def test_a_capture_is_remembered_for_as_long_as_its_reason_says() -> None:
+    of, terms = fresh(), policies(R101={"ttl_seconds": 60})
     captured(of, body(LONG), "c", "R101", terms)
-    at = 59.0
-    assert plan(of, body(LONG), terms).donor
-    at = 60.0
-    assert plan(of, body(LONG), terms).donor is None
+    assert of.store
+    owner = context.whose(plan(of, body(LONG), terms).salt, "m")
+    (kept,) = asyncio.run(_found(of, context.sketch(owner, body(LONG))))
+    assert 50 < kept.until - time.time() <= 60
+    assert (kept.replica, kept.reason, kept.session) == ("http://a", "R101", "")
 
 
-@pytest.mark.parametrize("declined", sorted(retrace.DECLINED))
+async def _found(of: Retrace, sketch: Sketch) -> list[Kept]:
+    assert of.store
+    return list(await of.store.find(sketch, Near()))
+
+
+@pytest.mark.parametrize("declined", sorted(reports.DECLINED))
 def test_a_donor_that_is_gone_is_not_named_again(declined: str) -> None:
-    of = Retrace(Metrics())
+    of = fresh()
     captured(of, body(LONG), "c", "R101", Terms())
     made = plan(of, body(LONG), Terms())
     made.told(Outcome("d", "http://a", "dropped", ACCEPTED, {"declined": declined}))
@@ -276,7 +324,7 @@ def test_a_donor_that_is_gone_is_not_named_again(declined: str) -> None:
 
 def test_only_what_the_engine_confirms_is_counted() -> None:
     metrics = Metrics()
-    of = Retrace(metrics)
+    of = fresh(metrics)
     made = plan(of, body(LONG), Terms())
     made.told(Outcome("c", "http://a", "kept", "R101", None))
     assert page(metrics) == {'retrace_captures_total{reason="R101",verdict="kept"}': 1}
@@ -303,7 +351,7 @@ def test_only_what_the_engine_confirms_is_counted() -> None:
 )
 def test_no_word_of_an_engine_becomes_a_label(report: dict[str, Any]) -> None:
     metrics = Metrics()
-    plan(Retrace(metrics), body(LONG), Terms()).told(Outcome("c", "http://a", "dropped", ACCEPTED, report))
+    plan(fresh(metrics), body(LONG), Terms()).told(Outcome("c", "http://a", "dropped", ACCEPTED, report))
     told = page(metrics)
     assert told['retrace_injected_tokens_total{mode="other"}'] == 5
     assert told['retrace_recomputed_tokens_total{mode="other"}'] == 0
@@ -316,56 +364,18 @@ def test_no_word_of_an_engine_becomes_a_label(report: dict[str, Any]) -> None:
 )
 def test_a_report_that_makes_no_sense_counts_nothing(report: dict[str, Any]) -> None:
     metrics = Metrics()
-    plan(Retrace(metrics), body(LONG), Terms()).told(Outcome("c", "http://a", "dropped", ACCEPTED, report))
+    plan(fresh(metrics), body(LONG), Terms()).told(Outcome("c", "http://a", "dropped", ACCEPTED, report))
     assert page(metrics) == {'retrace_captures_total{reason="accepted",verdict="dropped"}': 1}
 
 
-# The report inside an answer.
+# The whole road.
 
 
 def reported(**report: Any) -> bytes:
+    """An answer in one piece that holds the engine's report."""
     answer = orjson.loads(completion("hi"))
     return orjson.dumps({**answer, "kv_transfer_params": {"retrace": {**REPORT, **report}}})
 
-
-def test_the_report_is_taken_out_of_an_answer_and_noted() -> None:
-    capture = Verdicts()
-    assert orjson.loads(without_report(reported(injected_tokens=7), capture)) == orjson.loads(completion("hi"))
-    assert capture.report == {**REPORT, "injected_tokens": 7}
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        completion("hi"),
-        completion('it says "kv_transfer_params": {"retrace": {}}'),
-        completion("hi")[:-1] + b', "kv_transfer_params": null}',
-        b'"kv_transfer_params"',
-        b'["kv_transfer_params"]',
-        b'{"kv_transfer_params": ',
-    ],
-)
-def test_an_answer_without_one_is_left_as_it_is(raw: bytes) -> None:
-    capture = Verdicts()
-    assert without_report(raw, capture) is raw
-    assert capture.report is None
-
-
-def test_what_another_connector_put_there_is_taken_out_too() -> None:
-    capture = Verdicts()
-    for told in (b'{"remote_host": "10.0.0.7"}', b'"x"', b'{"retrace": 7}'):
-        raw = completion("hi")[:-1] + b',"kv_transfer_params":' + told + b"}"
-        assert orjson.loads(without_report(raw, capture)) == orjson.loads(completion("hi"))
-        assert capture.report is None
-
-
-def test_an_answer_that_can_t_be_written_again_is_the_upstream_s_fault() -> None:
-    deep = b"[" * 500 + b"]" * 500
-    with pytest.raises(UpstreamFault, match="nested too deeply"):
-        without_report(b'{"kv_transfer_params":{},"a":' + deep + b"}", Verdicts())
-
-
-# The whole road.
 
 BLOCK = [regex("deadly", when={"role": "assistant"})]
 
@@ -429,7 +439,7 @@ async def test_the_replica_that_holds_the_donor_is_asked_and_no_other_hears_of_i
 
 async def test_tenants_share_neither_salt_nor_donor(tmp_path: Path) -> None:
     tenants = {"keys": [{"hash": hashed(name), "tenant": name} for name in ("one", "two")]}
-    async with engine(streams(chat_stream("a deadly ", "word"))) as (url, up, _):
+    async with engine(streams(chat_stream("a deadly ", "word"))) as (url, up, plugin):
         path = write_config(tmp_path, [url], BLOCK, tiers="tiers.yaml")
         (tmp_path / "tiers.yaml").write_text(yaml.safe_dump(tenants))
         async with serving(path) as running:
@@ -438,7 +448,8 @@ async def test_tenants_share_neither_salt_nor_donor(tmp_path: Path) -> None:
                 headers = {"authorization": f"Bearer {name}"}
                 await (await running.chat(LONG, headers, stream=True)).read()
                 await quiet(running)
-                await until(lambda: len(running.server._pipeline._upstream.retrace._donors) == len(up.calls))
+                await until(lambda: len(plugin.heard) == len(up.calls))
+                await asyncio.sleep(0.05)
     salts = [seen.json["cache_salt"] for seen in up.calls]
     assert salts[0] == salts[2] != salts[1]
     assert [asked(seen)["donor"] for seen in up.calls] == [None, None, asked(up.calls[0])["capture"]]
@@ -463,9 +474,10 @@ def test_the_shipped_policies_are_those_of_the_reasons() -> None:
     assert terms.capture == "rejected"
     told = {code: policy for code, policy in terms.policies.items() if policy != Inject()}
     assert told == {
-        "R101": Inject(mode="prefix", sensitive="cut", ban=True),
+        "R101": Inject(mode="prefix", sensitive="mask", after_sensitive="stop", ban=True),
         "R203": Inject(mode="splice", sensitive="cut", after_sensitive="stop"),
-        "R307": Inject(mode="prefix", sensitive="allow", ban=False),
+        "R307": Inject(mode="prefix", sensitive="allow", cut=("R308",), ban=False),
+        ACCEPTED: Inject(sensitive="allow"),
         **dict.fromkeys(("R301", "R304", "R305", "R900"), Inject(capture=False)),
     }
     assert REASONS.keys() <= terms.policies.keys()

@@ -153,7 +153,7 @@ def test_what_is_never_injected_is_not_captured_unless_asked_for(fields: dict[st
         ({"mode": "mask"}, "`mask` saves no prefill on this engine; write `prefix` or `splice`"),
         ({"mode": "layers"}, "`layers` saves no prefill"),
         ({"mode": "suffix"}, "mode"),
-        ({"ban": True, "sensitive": "allow"}, "write `sensitive: cut`"),
+        ({"ban": True, "sensitive": "allow"}, "write `sensitive: mask`"),
         ({"sensitive": "keep"}, "sensitive"),
         ({"after_sensitive": "go"}, "after_sensitive"),
         ({"recompute": {"first": -1}}, "first"),

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from gateway import carry
 from gateway.errors import UpstreamFault
@@ -55,7 +56,7 @@ class Carried:
         return b"".join(self.pieces)
 
 
-def exchange(choices: int = 1, surface: str = "chat", **fields: bool) -> Exchange:
+def exchange(choices: int = 1, surface: str = "chat", **fields: Any) -> Exchange:
     return Exchange("rt-1", surface, "m", Principal(), (), stream=True, choices=choices, **fields)
 
 

@@ -179,7 +179,7 @@ async def test_each_capture_hears_one_verdict_however_it_ends(tmp_path: Path, en
         ((heard, body),) = await settled(up, plugin)
         assert heard == method
         if method == "POST":
-            kept = {"sensitive_token_spans": [], "sensitive_output": True, "ttl_seconds": 3600, "priority": 0}
+            kept = {"sensitive_texts": [], "sensitive_output": True, "ttl_seconds": 3600, "priority": 0}
             assert body == {"reason": "R101", **kept}
         await quiet(running)
 

@@ -1,0 +1,101 @@
+"""What a configuration says of captures: whose KV is kept, how each kind may be used, how captures are found again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from gateway.plug import OneOf, Strict, plugs
+from gateway.rules import Inject, Place, When
+from gateway.stores import StoreSpec
+from gateway.types import Exchange, Side
+
+ACCEPTED = "accepted"  # why a capture is kept, or dropped, whose draft no rule stopped
+
+Capture = Literal["rejected", "all", "none"]
+
+_POLICIES: Mapping[str, Inject] = {ACCEPTED: Inject(sensitive="allow")}
+_DEFAULT = Inject()
+
+
+class Lookup(Strict):
+    """How captures are found again. `retrace tune` chooses these by your own traffic."""
+
+    chunk_bits: int = Field(
+        default=8, ge=6, le=12, description="Prompts are compared in chunks of about 2**chunk_bits bytes."
+    )
+    bytes_per_token: float = Field(default=4.0, ge=1, le=16, description="By which savings are estimated beforehand.")
+    codes: bool = Field(default=False, description="Whether captures are also found by the similarity of questions.")
+    bits: int = Field(default=64, ge=16, le=64, description="Bits of a similarity code that are compared.")
+    radius: int = Field(default=3, ge=0, le=7, description="By how many of them similar questions may differ.")
+    window: int = Field(default=3, ge=1, le=5, description="Words of an n-gram in these codes.")
+
+
+class Route(Strict):
+    """Whose KV is kept of some exchanges; the first route that matches counts."""
+
+    when: When
+    capture: Capture
+
+
+class Sampling(Strict):
+    """A fair sample of the requests, for `retrace tune`. It holds what clients wrote; its file is readable to no other
+    user."""
+
+    file: str = Field(description="JSONL, relative to gateway.yaml.", examples=["sample.jsonl"])
+    most: int = Field(default=500, ge=1, le=10_000, description="Requests it holds.")
+
+
+class Retracing(Strict):
+    """What a vLLM with our plugin keeps of exchanges, for later ones like them. Without the plugin all of it is off."""
+
+    capture: Capture = Field(
+        default="rejected",
+        description="Whose KV is kept: of drafts that a rule blocked, of accepted ones too, or of none.",
+    )
+    routes: tuple[Route, ...] = Field(default=(), description="Where it is otherwise.")
+    store: Annotated[StoreSpec, OneOf("stores")] = Field(
+        default_factory=lambda: plugs("stores")["memory"](),
+        description="Where captures are remembered: in this process, or shared by many in Redis.",
+    )
+    accepted: Inject = Field(
+        default=_POLICIES[ACCEPTED], description="How captures of accepted drafts may be used (`capture: all`)."
+    )
+    lookup: Lookup = Lookup()
+    tuned: str = Field(
+        default="tuned.yaml",
+        description="What `retrace tune --write` found: if the file is there, instead of `lookup`.",
+    )
+
+    sample: Sampling | None = Field(default=None, description="Off if absent.")
+
+    def terms(self, policies: Mapping[str, Inject], tuned: Lookup | None) -> Terms:
+        """All of it as exchanges ask for it."""
+        return Terms(self.capture, {**policies, ACCEPTED: self.accepted}, self.routes, tuned or self.lookup)
+
+
+class TunedFile(Strict):
+    """The file that `retrace tune --write` writes."""
+
+    lookup: Lookup
+    sample: str = Field(default="", description="What it was found with.")
+
+
+class Terms(NamedTuple):
+    """All of it, as exchanges ask for it."""
+
+    capture: Capture = "rejected"
+    policies: Mapping[str, Inject] = {}
+    routes: Sequence[Route] = ()
+    lookup: Lookup = Lookup()
+
+    def policy(self, reason: str) -> Inject:
+        return self.policies.get(reason) or _POLICIES.get(reason, _DEFAULT)
+
+    def capture_of(self, exchange: Exchange) -> Capture:
+        """Whose KV is kept where this exchange passes."""
+        who = exchange.principal
+        place = Place(Side.INPUT, exchange.surface, exchange.model, who.tenant, who.tier, "user")
+        return next((route.capture for route in self.routes if route.when.matches(place)), self.capture)
