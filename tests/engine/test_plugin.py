@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator
 
@@ -142,3 +143,27 @@ def test_the_engine_counts_what_it_does(talk: Client, donor: str) -> None:
 
 def total(talk: Client, name: str) -> float:
     return sum(value for metric, value in talk.metrics().items() if metric.partition("{")[0] == name)
+
+
+def test_a_passage_of_an_answer_is_found_in_its_tokens_and_kept_from_being_said_again(
+    talk: Client, patched: Engine
+) -> None:
+    """The answer ends in a block that is not whole; what was sensitive there is known and banned all the same."""
+    name, prompt = secrets.token_hex(8), tokens(240, 8)
+    told = talk.ask(prompt, max_tokens=60, retrace={"capture": name}, salt=SALT, ignore_eos=True)
+    found = [*re.finditer(r"[!-~]{3,16}", told.text)][-1]
+    kept = talk.keep(name, "R101", sensitive_texts=[found[0]])
+    assert kept["tokens"] == 256
+    assert kept["sensitive_tokens"] < 16  # not all of the answer
+    forget(patched)
+    again = asked(talk, prompt, name, "prefix", max_tokens=60, ignore_eos=True, ask={"ban": True})
+    assert again.retrace["injected_tokens"] >= 128
+    assert found[0] in told.text
+    assert found[0] not in again.text
+
+
+def test_a_passage_that_is_nowhere_makes_the_whole_answer_sensitive(talk: Client) -> None:
+    name = secrets.token_hex(8)
+    told = talk.ask(tokens(120, 9), max_tokens=140, retrace={"capture": name}, salt=SALT, ignore_eos=True)
+    assert told.retrace["captured_tokens"] == 256
+    assert talk.keep(name, "R101", sensitive_texts=["nobody said this \u2603"])["sensitive_tokens"] == 136
