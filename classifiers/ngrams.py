@@ -18,9 +18,9 @@ import fasttext
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers import lists, manifest
+from classifiers import manifest
 from classifiers.manifest import ModelFault
-from classifiers.text import VOCABULARY, grams, words
+from classifiers.text import VOCABULARY, fingerprint, grams, words
 
 BITS: Final = 64
 FILES: Final = ("ngrams.ftz", "weights.npy")
@@ -35,8 +35,8 @@ class Ngrams:
     def __init__(self, folder: Path = CONTEXT) -> None:
         model = manifest.load(folder)
         domains, weights = FILES
-        if model.manifest.trained_on.get("lists_sha256") != lists.digest():
-            raise ModelFault(folder / weights, "was learnt with other word lists than those under vocabulary/")
+        if model.manifest.trained_on.get("ids_sha256") != fingerprint():
+            raise ModelFault(folder / weights, "was learnt with other word lists or other ids than text.py gives now")
         try:
             self._simhash = Simhash(np.load(io.BytesIO(model.read(weights)), allow_pickle=False))
         except (ValueError, EOFError) as error:

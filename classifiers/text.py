@@ -8,6 +8,7 @@ of what is asked and is what n-grams are made of.
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 import unicodedata
 import zlib
@@ -44,6 +45,9 @@ _ALIKE = {
     "~": "〜～",
     " ": "·•・",
 }
+_SAMPLE = (
+    "请问T+0交割的“手续费”为什么被取消了？ Please tell me why my ｒｅｆｕｎｄ of 3.5% wasn't cancelled — again! 😀"
+)
 _TO_ONE = str.maketrans({other: mark for mark, others in _ALIKE.items() for other in others})
 
 
@@ -78,6 +82,14 @@ def grams(text: str, window: int = 3) -> NDArray[np.int32]:
         runs = zip(*(cut[start:] for start in range(size)), strict=False)
         found.update(_hashed(" ".join(run), SINGLE, VOCABULARY) for run in runs)
     return np.array(sorted(found), dtype=np.int32)
+
+
+@functools.cache
+def fingerprint() -> str:
+    """A hash of the word lists and of the ids that a sample gets: weights fit only the ids they were learnt with."""
+    whole = hashlib.sha256(lists.everything().encode())
+    whole.update(grams(_SAMPLE, window=5).astype("<i4").tobytes())
+    return whole.hexdigest()
 
 
 def _hashed(run: str, start: int, end: int) -> int:

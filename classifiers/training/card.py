@@ -76,7 +76,8 @@ Milliseconds a text, one thread, one text at a time, on the machine where they w
    while general sentences keep the neighbours that the teacher gives them.
 4. N-gram weights start from rarity and are learnt from the same pairs. fastText learns domains from the word lists.
 
-Training took {seconds} seconds of CPU on one thread, judging not included. Seed {seed}; to make them again:
+Training took {seconds} seconds of CPU on one thread, judging not included, and about 160 more if the teacher's words
+are not at hand from an earlier try (under `.run/`). Seed {seed}; to make them again:
 `make train-context ARGS="--data DIR"`. Another kind of processor rounds otherwise: figures will be near, not the same.
 
 ## Data, licences, attribution

