@@ -15,7 +15,6 @@ What all of it gives on a real engine is told by tests.bench.pressure. The last 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import time
 from collections import defaultdict
@@ -36,6 +35,7 @@ from gateway.similar import Similar
 from gateway.stores import Near, Store, StoreSpec
 from gateway.stores.memory import Plug as Memory
 from gateway.stores.redis import Plug as Redis
+from gateway.stores.redis import Redis as RedisStore
 from gateway.terms import Lookup
 from tests.bench import docs, overlap, served
 from tests.bench.lookup import SPLICE, body, crowd, kept, owner, timed
@@ -50,14 +50,21 @@ async def filled(store: Store, entries: int, asks: Iterable[Ask], similar: Simil
     """A store with a crowd of captures, and those of the replay in the midst of them."""
     for number, one in enumerate(crowd(entries)):
         store.add(one)
-        if number % 500 == 0:
-            await asyncio.sleep(0.004 if number else 0)
+        if number % 500 == 499:
+            await told(store)
     for number, ask in enumerate(asks):
         asked = body(ask)
         made = sketch(owner(ask.tenant), asked, LOOKUP.chunk_bits)
         store.add(kept(f"own-{number}", made._replace(codes=similar.codes(question(asked)))))
-        await asyncio.sleep(0)
-    await asyncio.sleep(1)
+        if number % 500 == 499:
+            await told(store)
+    await told(store)
+
+
+async def told(store: Store) -> None:
+    """Wait until a store has told its server all that it was told: else what is too much would be displaced."""
+    if isinstance(store, RedisStore):
+        await store._teller.flush(60)
 
 
 async def speed(asks: list[Ask], entries: int, kind: str, similar: Similar) -> dict[str, float]:
