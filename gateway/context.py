@@ -17,7 +17,7 @@ from gateway.chunks import USUAL, cuts
 from gateway.stores import WIDTH, Sketch
 
 MOST_CHUNKS = 1024  # of one prompt; what stands behind them is not looked for
-QUESTION = 200  # characters of the last thing said that similarity codes are made of: its end, where the question stands
+QUESTION = 200  # characters of the last thing said that codes are made of: its end, where the question stands
 
 # What a chat template puts before the messages.
 _HEAD = ("tools", "functions", "documents", "chat_template", "chat_template_kwargs")

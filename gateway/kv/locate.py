@@ -11,7 +11,6 @@ Decode = Callable[[Sequence[int]], str]
 """The text of some tokens, special ones included."""
 
 HALF = "\ufffd"  # what decoding writes for a character whose other bytes are yet to come
-MARGIN = 1  # tokens on either side that are taken as well: a character can be spread over several
 
 
 def sensitive(entry: Entry, texts: Sequence[str], decode: Decode | None) -> list[tuple[int, int]] | None:
@@ -45,11 +44,13 @@ def _places(whole: str, text: str) -> Iterator[int]:
 
 
 def _covering(lengths: _Lengths, start: int, end: int) -> tuple[int, int]:
-    """The tokens that characters [start, end) come from, and a margin."""
+    """The tokens that characters [start, end) come from: all of each, where one begins before or ends behind them."""
     first = bisect_left(lengths, start)
     first -= lengths[first] > start
+    while first and lengths.ragged(first):  # the character before them has left bytes of the next in its token
+        first -= 1
     last = bisect_left(lengths, end)
-    return max(0, first - MARGIN), min(len(lengths) - 1, last + MARGIN)
+    return first, last
 
 
 class _Lengths(Sequence[int]):
@@ -58,11 +59,19 @@ class _Lengths(Sequence[int]):
     def __init__(self, decode: Decode, tokens: Sequence[int]) -> None:
         self._decode, self._tokens = decode, tokens
         self._known: dict[int, int] = {0: 0}
+        self._ragged: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._tokens) + 1
 
     def __getitem__(self, count: int) -> int:  # type: ignore[override]
         if count not in self._known:
-            self._known[count] = len(self._decode(self._tokens[:count]).rstrip(HALF))
+            text = self._decode(self._tokens[:count])
+            self._known[count] = len(text.rstrip(HALF))
+            if text.endswith(HALF):
+                self._ragged.add(count)
         return self._known[count]
+
+    def ragged(self, count: int) -> bool:
+        """Whether the first n tokens end in the middle of a character."""
+        return self[count] >= 0 and count in self._ragged

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterator
 
 import pytest
 
 from deploy.setup.engine import Engine
+from gateway.kv.ask import merge
+from gateway.kv.locate import located
 from tests.bench.client import Client, EngineError, client
 from tests.engine.talk import SALT, asked, captured, forget, tokens
 
@@ -151,15 +152,20 @@ def test_a_passage_of_an_answer_is_found_in_its_tokens_and_kept_from_being_said_
     """The answer ends in a block that is not whole; what was sensitive there is known and banned all the same."""
     name, prompt = secrets.token_hex(8), tokens(240, 8)
     told = talk.ask(prompt, max_tokens=60, retrace={"capture": name}, salt=SALT, ignore_eos=True)
-    found = [*re.finditer(r"[!-~]{3,16}", told.text)][-1]
-    kept = talk.keep(name, "R101", sensitive_texts=[found[0]])
+    clean = max(told.text.split("\ufffd"), key=len)
+    passage = clean[len(clean) // 2 :][:8]
+    spans = located(talk.text, told.ids, [passage])
+    assert spans
+    kept = talk.keep(name, "R101", sensitive_texts=[passage])
     assert kept["tokens"] == 256
-    assert kept["sensitive_tokens"] < 16  # not all of the answer
+    assert kept["sensitive_tokens"] <= sum(end - start for start, end in spans)
     forget(patched)
     again = asked(talk, prompt, name, "prefix", max_tokens=60, ignore_eos=True, ask={"ban": True})
     assert again.retrace["injected_tokens"] >= 128
-    assert found[0] in told.text
-    assert found[0] not in again.text
+    for start, end in merge(spans):
+        size = min(3, end - start)  # n-grams of three tokens, or all of a shorter span
+        banned = {told.ids[at : at + size] for at in range(start, end - size + 1)}
+        assert not banned & {again.ids[at : at + size] for at in range(60)}
 
 
 def test_a_passage_that_is_nowhere_makes_the_whole_answer_sensitive(talk: Client) -> None:
