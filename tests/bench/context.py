@@ -89,7 +89,7 @@ async def speed(asks: list[Ask], entries: int, kind: str, similar: Similar) -> d
     return told
 
 
-async def recall(asks: list[Ask], tokenizer: Tokenizer, similar: Similar) -> dict[str, Any]:
+async def recall(asks: list[Ask], tokenizer: Tokenizer, similar: Similar | None) -> dict[str, Any]:
     """What the donors that are named give back, of what the best there are could have."""
     store = Memory(most=len(asks)).connect(lambda _kind: None)
     known: dict[bytes, dict[str, Entry]] = defaultdict(dict)
@@ -97,7 +97,8 @@ async def recall(asks: list[Ask], tokenizer: Tokenizer, similar: Similar) -> dic
     named = poor = across = 0
     for number, ask in enumerate(asks):
         asked, mine = body(ask), owner(ask.tenant)
-        made = sketch(mine, asked, LOOKUP.chunk_bits)._replace(codes=similar.codes(question(asked)))
+        made = sketch(mine, asked, LOOKUP.chunk_bits)
+        made = made._replace(codes=similar.codes(question(asked))) if similar else made
         prompt = overlap.tokens(tokenizer, ask)
         offer = choose(made, "", await store.find(made, Near()), lambda _: SPLICE, LOOKUP.bytes_per_token)
         best = max((overlap.given(prompt, capture) for capture in known[mine].values()), default=0)
@@ -148,7 +149,8 @@ def main() -> None:
     if "memory_100000_p99_ms" in out:
         out["lookup_p99_ms"] = out["memory_100000_p99_ms"]
     tokenizer = Tokenizer.from_file(str(model.MODELS["qwen"].folder / "tokenizer.json"))
-    out |= uvloop.run(recall(asks, tokenizer, similar))
+    out |= uvloop.run(recall(asks, tokenizer, None))
+    out["coded_donor_token_recall"] = uvloop.run(recall(asks, tokenizer, similar))["donor_token_recall"]
     out |= served.measured(options.data, console)
     print(json.dumps(out | {"minutes": round((time.monotonic() - began) / 60, 1)}))
 
