@@ -30,7 +30,7 @@ from gateway.metrics import Metrics
 from gateway.plug import plugs
 from gateway.relay import whole
 from gateway.reports import without_report
-from gateway.sample import Reservoir
+from gateway.sample import Sampled
 from gateway.surfaces import Surface, sse
 from gateway.types import Draft, Principal, Side
 
@@ -72,8 +72,8 @@ class Pipeline:
     async def apply(self, house: House) -> None:
         """What a new house changes of the way to the engines' captures."""
         wanted = house.file.retrace.sample
-        reservoir = Reservoir(house.folder / wanted.file, wanted.most) if wanted else None
-        await self._upstream.retrace.apply(house.file.retrace.store, reservoir, house.terms.lookup.codes)
+        sampled = Sampled(house.folder / wanted.file, wanted.most) if wanted else None
+        await self._upstream.retrace.apply(house.file.retrace.store, sampled, house.terms.lookup.codes)
 
     async def stop(self) -> None:
         await self._upstream.retrace.stop()

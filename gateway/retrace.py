@@ -22,7 +22,7 @@ from gateway.backends import Capture, Donor, Outcome, Plan
 from gateway.donors import Offer, choose
 from gateway.metrics import Metrics
 from gateway.reports import Report
-from gateway.sample import Reservoir
+from gateway.sample import Reservoir, Sampled
 from gateway.similar import Similar
 from gateway.stores import Kept, Near, Sketch, Store, StoreSpec
 from gateway.terms import ACCEPTED, Terms
@@ -55,14 +55,16 @@ class Retrace:
         self._spec: StoreSpec | None = None
         self.store: Store | None = None
         self._reservoir: Reservoir | None = None
+        self._sampled: Sampled | None = None
         self._similar: Similar | None = None
         secret = os.environ.get("RETRACE_ENGINE_SECRET") or os.environ.get("RETRACE_SALT") or secrets.token_hex(32)
         self._salt = lru_cache(maxsize=1024)(partial(_salt, secret.encode()))
 
-    async def apply(self, spec: StoreSpec, reservoir: Reservoir | None = None, codes: bool = False) -> None:
+    async def apply(self, spec: StoreSpec, sampled: Sampled | None = None, codes: bool = False) -> None:
         """Remember captures there from now on, sample requests, load what makes codes.
 
-        A store that stays the same keeps all it has. Models that can't be loaded are said to be so and done without.
+        A store or a sample that stays where it was keeps all it has. Models that can't be loaded are said to be so and
+        done without.
         """
         if codes and self._similar is None:
             try:
@@ -70,9 +72,10 @@ class Retrace:
             except ModelFault as fault:
                 log.error("captures are found without similarity codes: %s", fault)
                 self._metrics.store_fault("model")
-        if self._reservoir is not None:
-            await self._reservoir.stop()
-        self._reservoir = reservoir
+        if sampled != self._sampled:
+            if self._reservoir is not None:
+                await self._reservoir.stop()
+            self._reservoir, self._sampled = Reservoir(*sampled) if sampled else None, sampled
         if spec == self._spec:
             return
         new = spec.connect(self._metrics.store_fault)

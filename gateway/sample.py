@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -21,6 +21,13 @@ log = logging.getLogger(__name__)
 
 PAUSE = 5.0  # seconds between two writings of the file
 MODE = 0o600
+
+
+class Sampled(NamedTuple):
+    """Where a sample goes, and how many requests it holds."""
+
+    path: Path
+    most: int
 
 
 class Reservoir:
@@ -47,13 +54,13 @@ class Reservoir:
 
     async def write(self) -> None:
         """Write all of it; the file is there whole, or as it was."""
-        await asyncio.to_thread(self._write, b"\n".join([*self._lines, b""]))
+        await asyncio.to_thread(self._write, [*self._lines, b""])
 
-    def _write(self, text: bytes) -> None:
+    def _write(self, lines: list[bytes]) -> None:
         beside = self.path.with_suffix(".new")
         try:
             with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as file:
-                file.write(text)
+                file.write(b"\n".join(lines))
             beside.replace(self.path)
         except OSError as fault:
             log.warning("the sample can't be written to %s: %s", self.path, fault.strerror)

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from classifiers.encoder import Encoder
-from classifiers.ngrams import Ngrams
-
 MODELS = Path(__file__).parent.parent / "classifiers" / "models" / "context"
 
 
@@ -17,6 +14,10 @@ class Similar:
     """Both models. ModelFault (classifiers.manifest) if one of them is missing or not what it should be."""
 
     def __init__(self, folder: Path = MODELS) -> None:
+        # Here, since what runs them takes 0.1 s and 30 MB, and most gateways never ask for codes.
+        from classifiers.encoder import Encoder
+        from classifiers.ngrams import Ngrams
+
         self._ngrams, self._encoder = Ngrams(folder), Encoder(folder)
 
     def codes(self, text: str, window: int = 3) -> tuple[int, ...]:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 from deploy.setup import engine, process
 from deploy.vllm.launch import Launch
+
+
+def skip_unless_ours() -> None:
+    """Skip a test that must start engines of its own, where one is named that is not ours."""
+    if os.environ.get("RETRACE_ENGINE_URL"):
+        pytest.skip("needs engines of our own; RETRACE_ENGINE_URL is set")
 
 
 class Engines:

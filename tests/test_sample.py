@@ -11,7 +11,10 @@ import orjson
 import pytest
 
 from gateway import sample, tune
-from gateway.sample import Reservoir
+from gateway.metrics import Metrics
+from gateway.retrace import Retrace
+from gateway.sample import Reservoir, Sampled
+from gateway.stores.memory import Plug as Memory
 from tests.plugin import engine, in_front
 from tests.rig import CHAT, answers, completion, until
 
@@ -78,3 +81,17 @@ async def test_the_gateway_samples_what_it_is_told_to(tmp_path: Path) -> None:
         (read,) = tune.read(tmp_path / "sample.jsonl")
     assert read.tenant == "default"
     assert read.body["messages"] == CHAT["messages"]
+
+
+async def test_a_reload_that_leaves_the_sample_where_it_is_keeps_it(tmp_path: Path) -> None:
+    of, place = Retrace(Metrics()), Sampled(tmp_path / "s.jsonl", 10)
+    await of.apply(Memory(), place)
+    kept = of._reservoir
+    assert kept
+    kept.add("t", {"n": 1})
+    await of.apply(Memory(), place)
+    assert of._reservoir is kept
+    await of.apply(Memory(), place._replace(most=11))
+    assert of._reservoir is not kept
+    assert numbers(place.path) == [1]
+    await of.stop()

@@ -89,13 +89,8 @@ class Cache:
             else:
                 part.view(layer.kv.dtype).view(layer.block(number).shape).copy_(layer.block(number))
 
-    def scatter(self, record: torch.Tensor, blocks: Sequence[int], holes: int = 0) -> None:
-        """Copy a record back into block `blocks[group]` of every layer; groups without a block or with a hole don't."""
-        for place, layer in enumerate(self.layers):
-            self.put(place, record[self.offsets[place] : self.offsets[place] + layer.block_bytes], blocks, holes)
-
     def put(self, place: int, part: torch.Tensor, blocks: Sequence[int], holes: int = 0) -> None:
-        """The same for one layer and its part of a record."""
+        """Copy one layer's part of a record into its block `blocks[group]`, unless there is none or it is a hole."""
         layer = self.layers[place]
         number = blocks[layer.group]
         if not number or holes >> layer.group & 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from deploy.setup.paths import ROOT
-from tests.engines import Engines
+from tests.engines import Engines, skip_unless_ours
 from tests.rig import Running, regex, serving, until, write_config
 
 pytestmark = pytest.mark.engine
@@ -81,8 +80,7 @@ CHINESE = (手册, "请逐字重复第三节，从“第3类包裹”开始。",
 
 
 async def test_rejected_drafts_serve_the_next_requests_over_an_engine_restart(engines: Engines, tmp_path: Path) -> None:
-    if os.environ.get("RETRACE_ENGINE_URL"):
-        pytest.skip("restarts the engine; RETRACE_ENGINE_URL is set")
+    skip_unless_ours()
     engine = engines.get()
     async with with_policies(tmp_path, engine.url) as running:
         for (manual, provoking, _), stream in ((ENGLISH, False), (CHINESE, True)):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 
 import pytest
 
 from deploy.setup.engine import Engine
 from deploy.vllm.launch import Launch
-from tests.engines import Engines
+from tests.engines import Engines, skip_unless_ours
 
 # What needs torch but no engine: `.venv-engine/bin/python -m pytest tests/engine/unit`.
 collect_ignore = [] if importlib.util.find_spec("torch") else ["unit"]
@@ -27,6 +26,5 @@ def model(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def patched(engines: Engines, model: str) -> Engine:
     """An engine with the plugin that serves `model`."""
-    if os.environ.get("RETRACE_ENGINE_URL"):
-        pytest.skip("needs engines of our own; RETRACE_ENGINE_URL is set")
+    skip_unless_ours()
     return engines.get(Launch(model=model, served=model, connector="tests.engine.controls", env=FORGETTING))

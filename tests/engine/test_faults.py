@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from deploy.vllm.launch import Launch
 from tests.bench.client import Client, client
 from tests.engine.armed import CALLS, FILE
 from tests.engine.talk import SALT, asked, captured, forget, tokens
-from tests.engines import Engines
+from tests.engines import Engines, skip_unless_ours
 
 pytestmark = pytest.mark.engine
 
@@ -30,8 +29,7 @@ PREFIXED = [*tokens(1000, 1)[:700], *tokens(40, 4)]
 @pytest.fixture
 def fragile(engines: Engines) -> Iterator[Engine]:
     """A small engine with little room (40 blocks), whose plugin can be made to fail."""
-    if os.environ.get("RETRACE_ENGINE_URL"):
-        pytest.skip("needs an engine of our own; RETRACE_ENGINE_URL is set")
+    skip_unless_ours()
     SWITCH.unlink(missing_ok=True)
     # In float32, so that an answer does not depend on how its prompt was cut into steps.
     flags = ("--num-gpu-blocks-override", "40", "--max-model-len", "2048", "--dtype", "float32")

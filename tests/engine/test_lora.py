@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 
 import pytest
@@ -15,7 +14,7 @@ from deploy.vllm.launch import Launch
 from tests.bench.client import Answer, Client, client
 from tests.engine.conftest import FORGETTING
 from tests.engine.talk import SALT, asked, captured, forget, tokens
-from tests.engines import Engines
+from tests.engines import Engines, skip_unless_ours
 
 pytestmark = pytest.mark.engine
 
@@ -25,8 +24,7 @@ PROMPT = tokens(400, 21)
 @pytest.fixture
 def adapted(engines: Engines, tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """An engine that serves the tiny model as `tiny`, and with an adapter as `adapted`."""
-    if os.environ.get("RETRACE_ENGINE_URL"):
-        pytest.skip("needs engines of our own; RETRACE_ENGINE_URL is set")
+    skip_unless_ours()
     base, target = model.path(model.source("tiny")), tmp_path_factory.mktemp("adapter")
     python = env.ensure("engine") / "bin" / "python"
     subprocess.run([python, "-m", "tests.engine.adapter", base, target], cwd=ROOT, check=True)
