@@ -9,6 +9,7 @@ from time import perf_counter
 from gateway.backends import Answer
 from gateway.errors import UpstreamFault
 from gateway.ledger import Trip
+from gateway.refine.review import Review
 from gateway.relay import Relay
 from gateway.surfaces import sse
 
@@ -38,17 +39,24 @@ class _Reader:
         return frames
 
 
-async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None:
-    """Write the answer as it may leave, and [DONE]. UpstreamFault if it does not come to its end."""
+async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write, review: Review | None = None) -> None:
+    """Write the answer as it may leave, and [DONE]. UpstreamFault if it does not come to its end.
+
+    With a review the relay keeps back what that wants kept, until the review has said how the answer ends.
+    """
     reader = _Reader()
     chunks = answer.chunks()
     out: list[bytes] = []
     async for chunk in chunks:
         start = perf_counter()
         out = relay.feed(reader.feed(chunk), reader.ended)
+        if review is not None:
+            review.hear(relay)
         trip.own += perf_counter() - start
         if reader.ended or relay.done:
             break
+        if review is not None:
+            out = await _reviewed(out, relay, write, review)
         if out:
             trip.sent()
             await write(b"".join(out))
@@ -57,7 +65,10 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None
             trip.waits(relay.held)
     else:
         out += relay.feed(reader.flush(), True)
-    if relay.failed or not (reader.ended or relay.complete):
+    whole = reader.ended or relay.complete
+    if review is not None:
+        out = await _reviewed(out, relay, write, review, last=True)
+    if relay.failed or not whole:
         await write(b"".join(out))
         if not relay.failed:
             raise UpstreamFault("the upstream ended its stream before its answer was complete", kind="broken_off")
@@ -66,6 +77,16 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write) -> None
     await write(b"".join([*out, sse.DONE_FRAME]))
     if reader.ended and not relay.done:
         await _read_out(chunks)
+
+
+async def _reviewed(out: list[bytes], relay: Relay, write: Write, review: Review, last: bool = False) -> list[bytes]:
+    """What may leave, once the review has been asked if the answer is at its end; meanwhile the client is kept alive."""
+    if review.over or not (last or relay.complete):
+        await review.keep_alive(write, bool(out))
+        return out
+    if out:
+        await write(b"".join(out))
+    return await review.end(relay, write)
 
 
 async def _read_out(chunks: AsyncIterator[bytes]) -> None:

@@ -15,6 +15,7 @@ from gateway.errors import Complaint, ConfigFault
 from gateway.judge import Judge, OnBroken
 from gateway.keys import Keyring, TiersFile
 from gateway.plug import OneOf, Strict
+from gateway.refine.file import RefineFile
 from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
 from gateway.terms import Lookup, Retracing, Terms, TunedFile
 from gateway.types import Reason, Side, View
@@ -71,6 +72,7 @@ class GatewayFile(Strict):
     )
     limits: Limits = Limits()
     retrace: Retracing = Retracing()
+    refine: str | None = Field(default=None, description="The file that says which answers are read once more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class House:
     judge: Judge
     keys: Keyring
     terms: Terms
+    refine: RefineFile | None
     revision: str
     folder: Path
     watched: frozenset[Path]
@@ -111,6 +114,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "rules": RuleFile,
         "reasons": ReasonFile,
         "tiers": TiersFile,
+        "refine": RefineFile,
     }
     return {name: model.model_json_schema() for name, model in files.items()}
 
@@ -138,6 +142,7 @@ class _Builder:
         rules = tuple(self._rules(main.rules, table))
         tiers = self._read(self._folder / main.tiers).into(TiersFile) if main.tiers else TiersFile()
         keys = Keyring(tiers.keys)
+        refine = self._refine(main)
         self._check_listen(main.listen, keys)
         if self._complaints:
             raise ConfigFault(self._complaints)
@@ -150,6 +155,7 @@ class _Builder:
             judge,
             keys,
             terms,
+            refine,
             self._sum.hexdigest()[:12],
             self._folder,
             frozenset(self._watched),
@@ -169,6 +175,17 @@ class _Builder:
     def _tuned(self, retracing: Retracing) -> Lookup | None:
         path = self._folder / retracing.tuned
         return self._read(path).into(TunedFile).lookup if path.exists() else None
+
+    def _refine(self, main: GatewayFile) -> RefineFile | None:
+        if main.refine is None:
+            return None
+        document = self._read(self._folder / main.refine)
+        refine = document.into(RefineFile)
+        known = [backend.name for backend in main.backends]
+        if refine.backend not in (None, *known):
+            fix = f"use one of: {', '.join(known)}"
+            self._complaints.append(document.complain(("backend",), f"there is no backend {refine.backend}", fix))
+        return refine
 
     def _read(self, path: Path) -> Document:
         document = Document(path)

@@ -5,6 +5,7 @@
        +- BodyTimeout 408       ... or a body that does not arrive
     +- Unauthorized 401         no key, or a wrong one
     +- NotGuarded 404           a path that may generate and that no guard understands
+    +- Unknown 404              something of ours that was named and is not there
     +- TooLarge 413             a body over the limit
     +- Refused 4xx              an input rule blocked it (status from the reason code)
     +- GuardBroken 503          a check failed, and its rule says: then block
@@ -53,6 +54,10 @@ class Unauthorized(Fault):
 
 class NotGuarded(Fault):
     status, type, code = 404, "invalid_request_error", "surface_not_guarded"
+
+
+class Unknown(Fault):
+    status, type, code = 404, "invalid_request_error", "not_found"
 
 
 class TooLarge(Fault):

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from gateway.backends import Backend, BackendSpec, Observe
-from gateway.errors import BadRequest
+from gateway.errors import BadRequest, Unavailable
 
 
 class Fleet:
@@ -48,6 +48,13 @@ class Fleet:
         if not found:
             raise BadRequest("no backend serves this model; /v1/models lists what there is", param="model")
         return found
+
+    def named(self, name: str) -> tuple[str, Backend]:
+        """The backend of that name; Unavailable if a reload has just taken it away."""
+        for spec, backend in self._living:
+            if spec.name == name:
+                return name, backend
+        raise Unavailable(f"there is no backend {name} any more")
 
     def first(self) -> tuple[str, Backend]:
         """The first backend, for what asks of no model."""

@@ -18,6 +18,7 @@ from gateway.errors import Fault, UpstreamFault
 from gateway.judge import Lane
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
+from gateway.refine.review import Review
 from gateway.relay import Relay
 from gateway.rules import Place
 from gateway.surfaces import Surface, sse
@@ -38,6 +39,7 @@ class Errand(NamedTuple):
     trip: Trip
     metrics: Metrics
     upstream: Upstream
+    review: Review | None = None
 
     def lanes(self, role: str) -> Sequence[Lane]:
         """The output rules for what `role` says."""
@@ -96,9 +98,11 @@ class AnswerFlow(Flow):
     async def run(self, write: Write) -> None:
         errand, draft = self._errand, self._errand.trip.draft
         since = len(draft.findings)
-        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes)
+        review = errand.review
+        hold = review.hold if review else "nothing"
+        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes, hold=hold, records=review is not None)
         try:
-            await carry.stream(self._answer, relay, errand.trip, write)
+            await carry.stream(self._answer, relay, errand.trip, write, review)
         except UpstreamFault as fault:
             await write(b"".join([*relay.feed([], final=True), errand.tell(fault)]))
         finally:

@@ -9,7 +9,7 @@ from time import perf_counter
 import orjson
 
 from gateway.metrics import Metrics
-from gateway.types import Draft, Exchange
+from gateway.types import Draft, Exchange, Outcome
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,8 @@ def book(trip: Trip, metrics: Metrics) -> None:
     if trip.first is not None:
         metrics.observe_stream(trip.surface, trip.first, trip.held)
     metrics.observe_usage(exchange.principal.tenant, draft.usage)
-    level = logging.INFO if draft.findings else logging.DEBUG
+    touched = any(one.outcome is not Outcome.UNTOUCHED for one in draft.refined.values())
+    level = logging.INFO if draft.findings or touched else logging.DEBUG
     if log.isEnabledFor(level):
         log.log(level, "%s", _record(trip, exchange, seconds).decode())
 
@@ -77,6 +78,10 @@ def _record(trip: Trip, exchange: Exchange, seconds: float) -> bytes:
             "verdict": draft.verdict.word,
             "findings": [[f.rule, f.reason, f.action.value] for f in draft.findings],
             "finish": {str(choice): reason for choice, reason in draft.finish.items()},
+            "refined": {
+                str(choice): [one.outcome.value, one.why, len(one.corrections)]
+                for choice, one in draft.refined.items()
+            },
             "usage": [draft.usage.prompt, draft.usage.completion] if draft.usage else None,
             "seconds": round(seconds, 4),
         }

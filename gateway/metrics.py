@@ -105,6 +105,49 @@ class Metrics:
             multiprocess_mode="livemin",
         )
         self.declined = Counter("retrace_declined", "Donors the engine declined.", ["reason"], registry=registry)
+        self.refined = Counter(
+            "retrace_refined",
+            "Answers that could have been read once more, by what became of them and why.",
+            ["outcome", "why"],
+            registry=registry,
+        )
+        self.refine_seconds = Histogram(
+            "retrace_refine_seconds",
+            "From an answer's end to its correction.",
+            ["outcome"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.refine_tokens = Counter(
+            "retrace_refine_tokens",
+            "Tokens of second readings; cached ones are among the prompt's.",
+            ["tenant", "kind"],
+            registry=registry,
+        )
+        self.tiers = Counter(
+            "retrace_tier_decisions", "What tiers said of answers.", ["tier", "decision"], registry=registry
+        )
+        self.corrections = Counter(
+            "retrace_corrections", "Corrections proposed, by what became of them.", ["fate"], registry=registry
+        )
+        self.refine_cached = Counter(
+            "retrace_refine_cache", "Searches for an answer read before.", ["result"], registry=registry
+        )
+        self.review_queue = Counter(
+            "retrace_review_queue",
+            "Answers for a person to look at, by what became of them.",
+            ["event"],
+            registry=registry,
+        )
+        self.refine_backlog = Counter(
+            "retrace_refine_backlog", "Answers to be read when little is going on.", ["event"], registry=registry
+        )
+        self.refine_up = Gauge(
+            "retrace_refine_up",
+            "1 if second readings are made, 0 while the breaker is open.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
         self.reloads = Counter("retrace_reloads", "Configurations read, by outcome.", ["result"], registry=registry)
         self.reload_ok = Gauge(
             "retrace_reload_ok",
@@ -175,6 +218,36 @@ class Metrics:
 
     def observe_declined(self, reason: str) -> None:
         self._child(self.declined, reason).inc()
+
+    def observe_refined(self, outcome: str, why: str, seconds: float) -> None:
+        """An answer was looked at; if it was read once more or should have been, that took so long."""
+        self._child(self.refined, outcome, why).inc()
+        if outcome != "untouched":
+            self._child(self.refine_seconds, outcome).observe(seconds)
+
+    def observe_reading(self, tenant: str, usage: Usage, cached: int) -> None:
+        """A second reading was made; so many tokens of its prompt were in the engine's cache."""
+        for kind, count in (("prompt", usage.prompt), ("completion", usage.completion), ("cached", cached)):
+            self._child(self.refine_tokens, tenant, kind).inc(count)
+
+    def tier_judged(self, tier: str, decision: str) -> None:
+        self._child(self.tiers, tier, decision).inc()
+
+    def corrected(self, fate: str, count: int = 1) -> None:
+        self._child(self.corrections, fate).inc(count)
+
+    def refine_cache(self, result: str) -> None:
+        self._child(self.refine_cached, result).inc()
+
+    def docket(self, event: str) -> None:
+        self._child(self.review_queue, event).inc()
+
+    def backlog(self, event: str) -> None:
+        self._child(self.refine_backlog, event).inc()
+
+    def refining(self, up: bool) -> None:
+        """Whether second readings are made."""
+        self.refine_up.set(1 if up else 0)
 
     def reloaded(self, ok: bool) -> None:
         self._child(self.reloads, "ok" if ok else "failed").inc()

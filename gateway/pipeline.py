@@ -5,6 +5,7 @@
 - judge       rules(input): block, mask, tag                   400 content_filter, or a canned answer
 - open        a replica answers; retried while no byte left    502, 503, 504
 - relay       rules(output) on each piece; the client sees what may leave
+- review      a risky answer is read once more; nothing is put to it that is not better  (refine/)
 - settle      a patched engine keeps the KV of what was rejected  (retrace.py)
 - book        metrics and log see the exchange and its draft   (ledger.py)
 """
@@ -21,23 +22,29 @@ import orjson
 from gateway import headers, inlet, upstream
 from gateway.backends import Answer, Call
 from gateway.config import House
-from gateway.errors import Fault, UpstreamFault
+from gateway.errors import BadRequest, Fault, Unknown, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.flow import AnswerFlow, Errand, Flow, PatientFlow, WholeFlow
 from gateway.inlet import Canned
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
+from gateway.refine.ask import Sent
+from gateway.refine.file import PLAIN
+from gateway.refine.matter import Matter
+from gateway.refine.refiner import Refiner
+from gateway.refine.review import Review
 from gateway.relay import whole
 from gateway.reports import without_report
 from gateway.sample import Sampled
-from gateway.surfaces import Surface, sse
-from gateway.types import Draft, Principal, Side
+from gateway.surfaces import Asking, Surface, sse
+from gateway.types import Draft, Exchange, Outcome, Principal, Side
 
 log = logging.getLogger(__name__)
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+WRONG = "/retrace/v1/refine/wrong"  # where clients say that a correction from the cache was none
 LARGE = 1 << 17  # bytes; judging them may take a millisecond, and hostile ones much longer
 
 
@@ -65,6 +72,8 @@ class Pipeline:
     def __init__(self, house: Callable[[], House], fleet: Fleet, metrics: Metrics) -> None:
         self._house, self._metrics = house, metrics
         self._upstream = upstream.Upstream(fleet, metrics)
+        self.refiner = Refiner(metrics, self._post, lambda: self.under_way)
+        self.under_way = 0  # requests, as the server counts them
         self._surfaces: dict[str, Surface] = {
             path: kind() for kind in plugs("surfaces").values() for path in kind.paths
         }
@@ -74,9 +83,14 @@ class Pipeline:
         wanted = house.file.retrace.sample
         sampled = Sampled(house.folder / wanted.file, wanted.most) if wanted else None
         await self._upstream.retrace.apply(house.file.retrace.store, sampled, house.terms.lookup.codes)
+        await self.refiner.apply(house.refine, house.folder)
 
     async def stop(self) -> None:
+        await self.refiner.stop()
         await self._upstream.retrace.stop()
+
+    async def _post(self, tenant: str, asking: Asking, backend: str | None) -> Sent:
+        return Sent(*await self._upstream.ask(tenant, asking, backend))
 
     @property
     def store_up(self) -> bool:
@@ -98,6 +112,8 @@ class Pipeline:
         """The answer to one request. Faults are raised; what fails after the first byte is told inside the stream."""
         house = self._house()
         surface = self._surfaces.get(inbound.path)
+        if (inbound.method, inbound.path) == ("POST", WRONG):
+            return self._wrong(inbound, principal, trip)
         try:
             if surface is None or inbound.method != "POST":
                 return await self._pass_through(house, inbound, trip)
@@ -123,7 +139,17 @@ class Pipeline:
                 self._metrics.observe_findings(Side.INPUT, trip.draft.findings)
         if isinstance(judged, Canned):
             return _canned(errand, judged.message)
-        return await self._forward(errand, inbound, surface.upstream_body(exchange, judged))
+        body = surface.upstream_body(exchange, judged)
+        return await self._forward(errand._replace(review=self._review(errand, body)), inbound, body)
+
+    def _review(self, errand: Errand, body: Mapping[str, Any]) -> Review | None:
+        """The review of the answer to come; None if nothing could come of it."""
+        file, exchange = errand.house.refine, errand.exchange
+        way = file.way(exchange) if file is not None else PLAIN
+        if file is None or way == PLAIN or not (way.refine or way.delivery == "hold"):
+            return None
+        matter = Matter(exchange, errand.surface, body, errand.lanes("assistant"), file, way)
+        return Review(self.refiner, matter, errand.trip.draft)
 
     async def _forward(self, errand: Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
         exchange, limits = errand.exchange, errand.house.file.limits
@@ -143,6 +169,8 @@ class Pipeline:
                     out = self._whole(errand, answer, raw)
                 else:
                     out = await asyncio.to_thread(self._whole, errand, answer, raw)
+            if errand.review is not None and answer.status < 400:
+                out = await errand.review.whole(out)
         finally:
             errand.close(answer)
         return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
@@ -156,6 +184,20 @@ class Pipeline:
         out = whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
         errand.seen(since)
         return out
+
+    def _wrong(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:
+        """A tenant says that what it got from the cache was wrong: it is forgotten, and never served like that again."""
+        trip.surface = "own"
+        try:
+            told = orjson.loads(inbound.body)
+        except orjson.JSONDecodeError as fault:
+            raise BadRequest(f"the body is not JSON: {fault}") from fault
+        entry = told.get("entry") if isinstance(told, dict) else None
+        if not isinstance(entry, str):
+            raise BadRequest(f'send {{"entry": "..."}}, as {headers.ENTRY} of the answer named it', param="entry")
+        if not self.refiner.wrong(principal.tenant, entry):
+            raise Unknown("the cache holds nothing of yours by this name; it may have run out of time", param="entry")
+        return Reply(200, {"content-type": JSON}, orjson.dumps({"forgotten": entry}))
 
     async def _pass_through(self, house: House, inbound: Inbound, trip: Trip) -> Reply:
         """A path that generates nothing, as it is. Everything else is refused: no guard understands it."""
@@ -184,15 +226,29 @@ def _canned(errand: Errand, message: str) -> Reply:
 
 def _head(errand: Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
     head = headers.downstream(theirs, sent, errand.exchange.id)
-    head.update(_verdict(errand.trip.draft))
+    head.update(_verdict(errand.trip.draft), **_refined(errand))
     head["content-type"] = kind
     return head
 
 
 def _verdict(draft: Draft) -> dict[str, str]:
     """What the rules have said so far; of a stream that is only what they said of the request."""
-    verdict = {headers.VERDICT: draft.verdict.word, headers.DELIVERY: "live"}
+    verdict = {headers.VERDICT: draft.verdict.word}
     if not draft.findings:
         return verdict
     reasons = sorted({finding.reason for finding in draft.findings if finding.verdict})
     return {**verdict, headers.REASON: ",".join(reasons)} if reasons else verdict
+
+
+def _refined(errand: Errand) -> dict[str, str]:
+    """How the answer is delivered, and what a second reading has made of it so far."""
+    told = {headers.DELIVERY: errand.review.delivery if errand.review else "live"}
+    outcomes = [one for one in errand.trip.draft.refined.values() if one.outcome is not Outcome.UNTOUCHED]
+    for one in outcomes:
+        told[headers.REFINED] = one.outcome.value
+        if one.entry:
+            told[headers.ENTRY] = one.entry
+    broken = next((one for one in outcomes if one.outcome is Outcome.DEGRADED), None)
+    if broken is not None:
+        told |= {headers.REFINED: broken.outcome.value, headers.DEGRADED: f"refine; {broken.why}"}
+    return told

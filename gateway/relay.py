@@ -2,13 +2,16 @@
 
 What no rule touched is forwarded as the very bytes that arrived, however many events arrived together. An event that
 holds masked text, or the end of a halted choice, is written anew.
+
+A relay may also keep back what has been judged, until it is told how the answer ends: all of it, or only the events in
+which choices end. Then it can still put other words in an answer's place, or words behind it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -16,10 +19,19 @@ from gateway.errors import UpstreamFault
 from gateway.judge import Lane, silent
 from gateway.surfaces import Surface, sse
 from gateway.surfaces.stencil import MOST, Stencil
-from gateway.types import Draft, Exchange, Finding
-from gateway.waiting import NO_ENDS, Channel, Mark, Run, Waiting
+from gateway.types import Draft, Exchange, Finding, Usage
+from gateway.waiting import NO_ENDS, Channel, Mark, Run, Told, Waiting
 
 LanesFor = Callable[[str], Sequence[Lane]]
+Hold = Literal["nothing", "ends", "all"]
+
+
+class Ending(NamedTuple):
+    """How a choice ends: with another answer in the place of its own, with words behind it, with a note for programs."""
+
+    instead: str | None = None
+    behind: str = ""
+    note: Mapping[str, Any] | None = None
 
 
 def whole(surface: Surface, exchange: Exchange, draft: Draft, lanes_for: LanesFor, payload: bytes) -> bytes:
@@ -44,9 +56,16 @@ class Relay:
         draft: Draft,
         lanes_for: LanesFor,
         frame: Callable[[bytes], bytes] = sse.frame,
+        hold: Hold = "nothing",
+        records: bool = False,
     ) -> None:
+        """`records`: remember what the client reads of each choice's answer, for `answers`."""
         self._surface, self._exchange, self._draft = surface, exchange, draft
         self._lanes_for, self._frame = lanes_for, frame
+        self._hold: Hold = hold
+        self._records = records
+        self._endings: Mapping[int, Ending] = {}
+        self._bill: Usage | None = None
         self._channels: dict[tuple[int, str], Channel] = {}
         self._speaking: dict[int, Channel] = {}
         self._queue: deque[Waiting | Run] = deque()
@@ -67,6 +86,22 @@ class Relay:
     def complete(self) -> bool:
         """Whether every choice that was asked for has come to its end."""
         return len(self._draft.finish) >= self._exchange.choices
+
+    @property
+    def answers(self) -> dict[int, str]:
+        """What the client reads of each choice that was not halted, as far as it has come."""
+        told = {channel.choice: channel.told for channel in self._channels.values() if channel.told is not None}
+        return {choice: heard.text for choice, heard in told.items() if choice not in self._draft.halted}
+
+    @property
+    def calls(self) -> set[int]:
+        """The choices that call a tool."""
+        return {channel.choice for channel in self._channels.values() if _role(channel.name) == "tool_call"}
+
+    def release(self, endings: Mapping[int, Ending], bill: Usage | None = None) -> list[bytes]:
+        """What was kept back may leave, each choice with its ending; `bill` is added to the usage that is told."""
+        self._hold, self._endings, self._bill = "nothing", endings, bill
+        return self._drain()
 
     def feed(self, frames: Sequence[sse.Frame], final: bool = False) -> list[bytes]:
         """The frames that may leave now. `final` says that the upstream has ended."""
@@ -110,7 +145,7 @@ class Relay:
         for choice, reason in reading.ends.items():
             self._close(choice)
             self._draft.finish.setdefault(choice, reason)  # a halted one has come to its end before
-        self._queue.append(Waiting(frame, marks, reading.ends))
+        self._queue.append(Waiting(frame, marks, reading.ends, reading.usage is not None))
         return 1
 
     def _take(self, choice: int, name: str, text: str) -> Mark | None:
@@ -134,7 +169,8 @@ class Relay:
             return None
         channel = self._channels.get((choice, name))
         if channel is None:
-            channel = self._channels[choice, name] = Channel(choice, name, self._lanes_for(_role(name)))
+            told = Told() if self._records and name == self._surface.answer else None
+            channel = self._channels[choice, name] = Channel(choice, name, self._lanes_for(_role(name)), told)
         elif not channel.open:
             channel.reopen(self._lanes_for(_role(name)))
         if not channel.is_call:
@@ -164,7 +200,12 @@ class Relay:
                 queue.clear()  # whatever came along with the end of the last choice
                 break
             first = queue[0]
+            if self._keeps(first):
+                break
             if isinstance(first, Run):
+                if self._replaced(first.channel):
+                    queue.popleft()
+                    continue
                 leaving = None if halted else first.leaving()
                 if leaving is None:
                     queue.popleft()
@@ -181,21 +222,39 @@ class Relay:
             queue.popleft()
         return out
 
+    def _keeps(self, first: Waiting | Run) -> bool:
+        """Whether it waits until it is known how the answer ends."""
+        if self._hold == "nothing" or len(self._draft.halted) >= self._exchange.choices:
+            return False
+        return self._hold == "all" or (isinstance(first, Waiting) and bool(first.ends.keys() - self._draft.halted))
+
+    def _replaced(self, channel: Channel) -> bool:
+        ending = self._endings.get(channel.choice)
+        return channel.told is not None and ending is not None and ending.instead is not None
+
     def _send(self, waiting: Waiting) -> bytes | None:
         """The frame for an event whose time has come: its own bytes, or what the rules left of it."""
         texts: dict[tuple[int, str], str] = {}
         for channel, window, start, end, text in waiting.marks:
-            if window.touches(start, end):
-                key = (channel.choice, channel.name)
+            key = (channel.choice, channel.name)
+            if self._replaced(channel):
+                texts[key] = ""
+            elif window.touches(start, end):
                 texts[key] = texts.get(key, "") + window.render(start, text)
-        if not texts and not self._draft.halted:
+        endings = {choice: self._endings[choice] for choice in waiting.ends if choice in self._endings}
+        bill = self._bill if waiting.usage else None
+        if not texts and not endings and not bill and not self._draft.halted:
             return waiting.frame.raw
         data = _parsed(waiting.frame.data)
         ending = self._ending(waiting, self._surface.choices(data))
-        if not texts and not ending:
+        if not texts and not endings and not bill and not ending:
             return waiting.frame.raw
         if not self._surface.rewrite(data, texts, ending, self._exchange.explain):
             return None
+        for choice, words in endings.items():
+            self._surface.append(data, choice, (words.instead or "") + words.behind, words.note)
+        if bill:
+            self._surface.billed(data, bill)
         return self._framed(data).raw
 
     def _framed(self, data: dict[str, Any]) -> sse.Frame:

@@ -58,7 +58,7 @@ class Retrace:
         self._sampled: Sampled | None = None
         self._similar: Similar | None = None
         secret = os.environ.get("RETRACE_ENGINE_SECRET") or os.environ.get("RETRACE_SALT") or secrets.token_hex(32)
-        self._salt = lru_cache(maxsize=1024)(partial(_salt, secret.encode()))
+        self.salt = lru_cache(maxsize=1024)(partial(_salt, secret.encode()))
 
     async def apply(self, spec: StoreSpec, sampled: Sampled | None = None, codes: bool = False) -> None:
         """Remember captures there from now on, sample requests, load what makes codes.
@@ -92,7 +92,7 @@ class Retrace:
 
     async def plan(self, exchange: Exchange, body: Mapping[str, Any], size: int, terms: Terms) -> Plan:
         """What to ask of a patched replica beside this body, which has `size` bytes."""
-        salt = self._salt(exchange.principal.tenant)
+        salt = self.salt(exchange.principal.tenant)
         if exchange.choices != 1 or terms.capture_of(exchange) == "none":
             return Plan(salt)
         if self._reservoir is not None:

@@ -65,6 +65,7 @@ class Server:
             return own()
         trip = Trip(perf_counter())
         self.metrics.in_flight.inc()
+        self._pipeline.under_way += 1
         try:
             return await self._answer(request, trip)
         except asyncio.CancelledError:
@@ -77,6 +78,7 @@ class Server:
             return web.Response(status=CLIENT_GONE)
         finally:
             self.metrics.in_flight.dec()
+            self._pipeline.under_way -= 1
             book(trip, self.metrics)
 
     async def _answer(self, request: web.BaseRequest, trip: Trip) -> web.StreamResponse:
@@ -132,12 +134,14 @@ class Server:
             "backends": health,
             "retrace": self._fleet.patched(),
             "store": self._pipeline.store_up,
+            "refine": self._pipeline.refiner.up,
             **self.steward.status(),
         }
         return web.Response(status=200 if ready else 503, body=orjson.dumps(told), content_type=JSON)
 
     def _metrics_page(self) -> web.Response:
         self.metrics.store(self._pipeline.store_up)
+        self.metrics.refining(self._pipeline.refiner.up)
         return web.Response(body=self.metrics.page(), headers={"content-type": CONTENT_TYPE})
 
 

@@ -19,8 +19,9 @@ class Verdict(IntEnum):
 
     ALLOW = 0
     TAG = 1
-    MASK = 2
-    BLOCK = 3
+    REFINE = 2
+    MASK = 3
+    BLOCK = 4
 
     @property
     def word(self) -> str:
@@ -29,10 +30,12 @@ class Verdict(IntEnum):
 
 
 class Action(StrEnum):
-    """What a rule does about a finding. `monitor` counts and logs, and changes nothing."""
+    """What a rule does about a finding. `monitor` counts and logs, and changes nothing; `refine` has the answer read once
+    more (rules/refine.yaml)."""
 
     MONITOR = "monitor"
     TAG = "tag"
+    REFINE = "refine"
     MASK = "mask"
     BLOCK = "block"
 
@@ -57,6 +60,7 @@ _WORDS = {verdict: verdict.name.lower() for verdict in Verdict}
 _VERDICTS = {
     Action.MONITOR: Verdict.ALLOW,
     Action.TAG: Verdict.TAG,
+    Action.REFINE: Verdict.REFINE,
     Action.MASK: Verdict.MASK,
     Action.BLOCK: Verdict.BLOCK,
 }
@@ -183,6 +187,34 @@ class Usage:
             raise ValueError("token counts can't be negative")
 
 
+class Correction(NamedTuple):
+    """One place of an answer set right: the words as they stand in the answer, those that belong there, and why."""
+
+    quote: str
+    fixed: str
+    evidence: str
+
+
+class Outcome(StrEnum):
+    """What became of an answer that could have been read once more."""
+
+    UNTOUCHED = "untouched"  # nothing called for it
+    FINE = "fine"  # it was read, and nothing is wrong
+    CORRECTED = "corrected"
+    KEPT = "kept"  # a correction was proposed that would have made it worse
+    DEGRADED = "degraded"  # it should have been read, and could not be
+
+
+class Refined(NamedTuple):
+    """How one choice of an answer went through refining. `why` is a short stable word."""
+
+    outcome: Outcome
+    why: str = ""
+    corrections: tuple[Correction, ...] = ()
+    usage: Usage | None = None  # of the second reading
+    entry: str = ""  # what the cache calls what it was taken from, or put under
+
+
 @dataclass(slots=True)
 class Draft:
     """What became of the answer so far: the one noun that grows while the exchange is on its way."""
@@ -192,6 +224,7 @@ class Draft:
     usage: Usage | None = None
     finish: dict[int, str] = field(default_factory=dict)
     halted: dict[int, Finding] = field(default_factory=dict)
+    refined: dict[int, Refined] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:

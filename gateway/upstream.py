@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from gateway.backends import Answer, Call
+from gateway.backends import Answer, Call, Plan
 from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.metrics import Metrics
 from gateway.retrace import Retrace
-from gateway.surfaces import Surface
+from gateway.surfaces import Asking, Surface
 from gateway.terms import Terms
 from gateway.types import Exchange
 
@@ -52,6 +52,21 @@ class Upstream:
             return _ReadAnswer(answer, told)
         self._no_usage.add(name)
         return await self.open(path, sent, exchange, body, terms)
+
+    async def ask(self, tenant: str, asking: Asking, backend: str | None) -> tuple[str, int, bytes]:
+        """A question of our own, for a tenant: who answered, with which status, and what. Fault if nobody did.
+
+        It shares the tenant's prefix cache, and nothing of it is captured.
+        """
+        named = backend is not None
+        name, living = self._fleet.named(str(backend)) if named else self._fleet.serving(asking.body.get("model", ""))
+        plan = Plan(self.retrace.salt(tenant)) if living.patched else None
+        call = Call("POST", asking.path, _dumped(asking.body), {"content-type": "application/json"}, plan)
+        answer = _willing(name, await living.open(call))
+        try:
+            return name, answer.status, await answer.read(LARGEST_ERROR)
+        finally:
+            answer.close()
 
     async def pass_on(self, model: str, call: Call) -> Answer:
         """A request that nobody judges, to the backend of its model; one without a body goes to the first."""

@@ -16,18 +16,50 @@ CARRY = 64  # characters of a channel that a resumed one is judged together with
 NO_ENDS: Mapping[int, str] = {}
 
 
+class Told:
+    """What a client reads of a channel, put together as its window lets it go."""
+
+    __slots__ = ("_ahead", "_parts", "_read")
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._ahead = ""  # what the window still holds
+        self._read = 0
+
+    @property
+    def text(self) -> str:
+        """All that was let go, and behind it what is not yet."""
+        return "".join(self._parts) + self._ahead
+
+    def hear(self, text: str, window: Window) -> None:
+        """The window has taken this text."""
+        self._ahead += text
+        ready = window.frontier - self._read
+        if ready > 0:
+            self._parts.append(window.render(self._read, self._ahead[:ready]))
+            self._ahead, self._read = self._ahead[ready:], window.frontier
+
+    def reopen(self, at: int) -> None:
+        """The text goes on in a new window, at this position of it."""
+        self._read, self._ahead = at, ""
+
+
 class Channel:
-    """One text of one choice: its window, and the parts that came since it was last judged."""
+    """One text of one choice: its window, and the parts that came since it was last judged.
 
-    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "window")
+    `told` is what a client reads of it, kept only if somebody asks for it.
+    """
 
-    def __init__(self, choice: int, name: str, lanes: Sequence[Lane]) -> None:
+    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "told", "window")
+
+    def __init__(self, choice: int, name: str, lanes: Sequence[Lane], told: Told | None = None) -> None:
         self.choice, self.name = choice, name
         self.is_call = name.endswith("arguments")
         self.window: Window | CallWindow = CallWindow(lanes) if self.is_call else Window(lanes)
         self.parts: list[str] = []
         self.end = 0
         self.open = True
+        self.told = told
 
     def judge(self, final: bool) -> None:
         text = "".join(self.parts)
@@ -35,6 +67,8 @@ class Channel:
         if final:
             self.open = False
         self.window.feed(text, final)
+        if self.told is not None and isinstance(self.window, Window):
+            self.told.hear(text, self.window)
 
     def reopen(self, lanes: Sequence[Lane]) -> None:
         """The text goes on after a pause: a new window that knows the last words of the old one."""
@@ -42,6 +76,8 @@ class Channel:
         self.end = len(tail)
         self.window = CallWindow(lanes) if self.is_call else Window(lanes, tail)
         self.open = True
+        if self.told is not None:
+            self.told.reopen(self.end)
 
 
 class Mark(NamedTuple):
@@ -55,11 +91,12 @@ class Mark(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """An event whose time has not come, its texts, and the choices that end with it."""
+    """An event whose time has not come, its texts, the choices that end with it, and whether it tells the usage."""
 
     frame: Frame
     marks: Sequence[Mark]
     ends: Mapping[int, str]
+    usage: bool = False
 
     @property
     def ready(self) -> bool:
@@ -69,10 +106,10 @@ class Waiting(NamedTuple):
 class Run:
     """Events in a row that each say one piece of the same text, and nothing else."""
 
-    __slots__ = ("_bounds", "_channel", "_frames", "_sent", "_texts", "_window")
+    __slots__ = ("_bounds", "_frames", "_sent", "_texts", "_window", "channel")
 
     def __init__(self, channel: Channel, frames: Sequence[Frame], texts: Sequence[str]) -> None:
-        self._channel, self._window, self._frames, self._texts = channel, channel.window, frames, texts
+        self.channel, self._window, self._frames, self._texts = channel, channel.window, frames, texts
         start = channel.end
         one = len(texts) == 1
         self._bounds = [start, start + len(texts[0])] if one else list(accumulate(map(len, texts), initial=start))
@@ -101,5 +138,5 @@ class Run:
     def singly(self) -> Iterator[Waiting]:
         """The events that have not left, each by itself; the last comes first."""
         for n in reversed(range(self._sent, len(self._frames))):
-            mark = Mark(self._channel, self._window, self._bounds[n], self._bounds[n + 1], self._texts[n])
+            mark = Mark(self.channel, self._window, self._bounds[n], self._bounds[n + 1], self._texts[n])
             yield Waiting(self._frames[n], (mark,), NO_ENDS)

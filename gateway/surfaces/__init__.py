@@ -22,6 +22,7 @@ class Asked(NamedTuple):
     stream: bool
     choices: int
     wants_usage: bool
+    session: str = ""  # what the client calls its session in a field that only this format has
 
 
 class Reading(NamedTuple):
@@ -33,11 +34,48 @@ class Reading(NamedTuple):
     failed: bool = False  # it is the upstream's own report of an error
 
 
+class Asking(NamedTuple):
+    """A request of our own: where it goes, and its body."""
+
+    path: str
+    body: dict[str, Any]
+
+
+class Outward(ABC):
+    """One answer in the upstream's format, told to a client that speaks another. Only what was judged comes here."""
+
+    @abstractmethod
+    def events(self, data: Mapping[str, Any]) -> list[bytes]:
+        """What an event of the stream is to the client: its events as bytes, none if it tells nothing yet."""
+
+    @abstractmethod
+    def finish(self) -> list[bytes]:
+        """The events that end the stream; none if it has ended with a fault. Nothing follows them."""
+
+    @abstractmethod
+    def fault(self, fault: Fault) -> bytes:
+        """The stream ends here, and why."""
+
+    @abstractmethod
+    def whole(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """A whole answer as the client's body."""
+
+    def ping(self) -> bytes:
+        """What tells the client that work goes on; nothing where a comment of the stream does."""
+        return b""
+
+
 class Surface(ABC):
-    """One wire format."""
+    """One wire format.
+
+    A surface whose clients speak what no upstream does names another as its `upstream_path`: `admit`, `error`,
+    `their_error` and `outward` speak to the client, all else is about what goes to the upstream and comes from it.
+    """
 
     name: ClassVar[str]
     paths: ClassVar[Sequence[str]]
+    upstream_path: ClassVar[str] = ""  # where the upstream is asked; empty: at the client's own path
+    answer: ClassVar[str]  # the channel in which an answer stands
 
     @abstractmethod
     def admit(self, body: Mapping[str, Any]) -> Asked:
@@ -70,9 +108,33 @@ class Surface(ABC):
         """Put other texts into an event, end the halted `choices` (None: take them out). False if nothing is left."""
 
     @abstractmethod
+    def append(self, data: dict[str, Any], choice: int, text: str, note: Mapping[str, Any] | None = None) -> None:
+        """Let the event that ends a choice (or the whole answer) say more, with a note for programs beside it."""
+
+    @abstractmethod
+    def billed(self, data: dict[str, Any], more: Usage) -> None:
+        """Add to the usage that an event or a whole answer tells, if it tells any."""
+
+    @abstractmethod
+    def free(self, body: Mapping[str, Any]) -> bool:
+        """Whether the answer asked for is free text, so that words may be put to it."""
+
+    @abstractmethod
+    def review(self, body: Mapping[str, Any], answer: str, instruction: str) -> Asking:
+        """The same conversation, its answer, and then an instruction on it: all before that begins as it did."""
+
+    @abstractmethod
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         """A whole answer that says `message`: one body, or the events of a stream."""
 
     @abstractmethod
     def error(self, fault: Fault) -> dict[str, Any]:
         """The error body that this surface's SDKs understand."""
+
+    def their_error(self, status: int, told: dict[str, Any]) -> dict[str, Any]:
+        """An upstream's own error body, as this surface's SDKs understand it."""
+        return told
+
+    def outward(self, exchange: Exchange, body: Mapping[str, Any]) -> Outward | None:
+        """What tells the answer to a client that asked with this body; None if it may have it as it is."""
+        return None

@@ -30,6 +30,7 @@ NOT_TEXT = frozenset(
 )
 OURS = ("kv_transfer_params", "cache_salt")  # only the gateway may set these
 MOST_CHOICES = 128
+_SHAPING = ("guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs")
 
 
 T = TypeVar("T")
@@ -134,10 +135,7 @@ class OpenAISurface(Surface):
                 elif value:
                     for path, channel, text in self._deep(name, value):
                         holder[name] = leaves.replaced(holder[name], path, texts.get(channel, text))
-        # They spell the text that was taken out. The client can do without them, not with them.
-        for spelling in ("logprobs", "token_ids", "stop_reason"):
-            if spelling in choice:
-                choice[spelling] = None
+        _unspell(choice)
 
     def _deep(self, name: str, value: Any) -> list[tuple[leaves.Path, str, str]]:
         """The texts inside a field that is no text itself: path, channel, text."""
@@ -147,6 +145,28 @@ class OpenAISurface(Surface):
             return [(path, _channel(name, value, path), text) for path, text in leaves.texts(value, NOT_TEXT)]
         except RecursionError as fault:
             raise UpstreamFault(f"the upstream's answer is {fault}", kind="garbage") from fault
+
+    def append(self, data: dict[str, Any], choice: int, text: str, note: Mapping[str, Any] | None = None) -> None:
+        for one in _choices(data):
+            if one.get("index", 0) != choice:
+                continue
+            holder = next(iter(self.holders(one)), None)
+            if text and holder is not None:
+                holder[self.answer] = (holder.get(self.answer) or "") + text
+                _unspell(one)
+            if note:
+                one["retrace"] = {**one.get("retrace", {}), **note}
+
+    def billed(self, data: dict[str, Any], more: Usage) -> None:
+        if isinstance(usage := data.get("usage"), dict):
+            told = _usage(usage) or Usage()
+            prompt, completion = told.prompt + more.prompt, told.completion + more.completion
+            usage.update(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+
+    def free(self, body: Mapping[str, Any]) -> bool:
+        wanted = body.get("response_format")
+        kind = wanted.get("type") if isinstance(wanted, dict) else None
+        return kind in (None, "text") and not any(body.get(name) for name in _SHAPING)
 
     def error(self, fault: Fault) -> dict[str, Any]:
         body = {"message": fault.message, "type": fault.type, "param": fault.param, "code": fault.code}
@@ -160,6 +180,13 @@ class OpenAISurface(Surface):
             "model": exchange.model,
             "choices": choices,
         }
+
+
+def _unspell(choice: dict[str, Any]) -> None:
+    """These fields spell the text as it was. The client can do without them, not with them."""
+    for spelling in ("logprobs", "token_ids", "stop_reason"):
+        if spelling in choice:
+            choice[spelling] = None
 
 
 def _choices(data: Mapping[str, Any]) -> list[dict[str, Any]]:

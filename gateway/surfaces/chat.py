@@ -7,11 +7,12 @@ from typing import Any
 
 from gateway import leaves
 from gateway.errors import BadRequest, UpstreamFault
-from gateway.surfaces import Asked
+from gateway.surfaces import Asked, Asking
 from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
 from gateway.types import Exchange, Text
 
 LONGEST_ROLE = 64
+_REVIEWED = ("model", "tools", "functions", "documents", "chat_template", "chat_template_kwargs")  # before the answer
 _BESIDE = {"tools", "functions", "documents", "prediction", "response_format", "chat_template", "chat_template_kwargs"}
 
 
@@ -20,6 +21,7 @@ class Plug(OpenAISurface):
 
     name = "chat"
     paths = ("/v1/chat/completions",)
+    answer = "content"
 
     def admit(self, body: Mapping[str, Any]) -> Asked:
         messages: list[Any] = field(body, "messages", list, [])
@@ -47,6 +49,12 @@ class Plug(OpenAISurface):
         if any(value.__class__ is not dict for value in held):
             raise UpstreamFault("the upstream sent a message that is none", kind="garbage")
         return held
+
+    def review(self, body: Mapping[str, Any], answer: str, instruction: str) -> Asking:
+        said = [{"role": "assistant", "content": answer}, {"role": "user", "content": instruction}]
+        kept = {name: body[name] for name in _REVIEWED if name in body}
+        mute = {"tool_choice": "none"} if kept.get("tools") else {}
+        return Asking(self.paths[0], {**kept, **mute, "messages": [*body["messages"], *said]})
 
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         said = {"role": "assistant", "content": message}

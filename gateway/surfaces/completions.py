@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.errors import BadRequest
-from gateway.surfaces import Asked
+from gateway.surfaces import Asked, Asking
 from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
 from gateway.types import Exchange, Text
 
@@ -26,6 +26,7 @@ class Plug(OpenAISurface):
 
     name = "completions"
     paths = ("/v1/completions",)
+    answer = "text"
     skip = NOT_TEXT.union(_BOOKKEEPING)
 
     def admit(self, body: Mapping[str, Any]) -> Asked:
@@ -44,6 +45,13 @@ class Plug(OpenAISurface):
 
     def holders(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
         return [choice]
+
+    def free(self, body: Mapping[str, Any]) -> bool:
+        return super().free(body) and isinstance(body.get("prompt"), str) and not body.get("suffix")
+
+    def review(self, body: Mapping[str, Any], answer: str, instruction: str) -> Asking:
+        prompt = f"{body['prompt']}{answer}\n\n{instruction}\n"
+        return Asking(self.paths[0], {"model": body.get("model", ""), "prompt": prompt})
 
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         choices = [

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from gateway.plug import plugs
 from gateway.stores import Kept
-from gateway.stores._breaker import FAULTS
+from gateway.breaker import FAULTS
 from gateway.stores._teller import QUEUED
 from gateway.stores.redis import Plug
 from gateway.stores.redis import Redis as Store

@@ -12,8 +12,8 @@ FIRST, LONGEST = 1.0, 30.0  # seconds until one may try again, doubled each time
 class Breaker:
     """Closed: everybody may ask. Open: one may, when his time has come. `now` tells seconds."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float] = time.monotonic, longest: float = LONGEST) -> None:
+        self._now, self._longest = now, longest
         self._faults = 0
         self._pause = FIRST
         self._next = 0.0
@@ -41,5 +41,5 @@ class Breaker:
         """It did not. Those who asked before it opened, and fail after, make nothing worse."""
         self._faults += 1
         if self._faults == FAULTS or self._probing:
-            self._pause = min(2 * self._pause, LONGEST) if self._probing else FIRST
+            self._pause = min(2 * self._pause, self._longest) if self._probing else FIRST
             self._next, self._probing = self._now() + self._pause, False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.stores._breaker import FAULTS, FIRST, LONGEST, Breaker
+from gateway.breaker import FAULTS, FIRST, LONGEST, Breaker
 
 
 class Time:
