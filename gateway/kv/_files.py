@@ -13,7 +13,7 @@ import stat
 import struct
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -31,6 +31,8 @@ _SUFFIX = ".kv"
 # not on a processor. A reader is patient; who wants a file gone takes another one, or comes again.
 _READER_TRIES, _OTHER_TRIES = 20, 4
 _PAUSE = 0.0005  # seconds between two tries
+_PORTION = 256 << 10  # bytes read before they are verified
+_MOST_VIEWS = 512  # buffers of one call; the system takes 1,024
 
 
 class Torn(Exception):
@@ -93,38 +95,37 @@ class Lease:
 
     def read(self, index: int, into: memoryview | bytearray) -> None:
         """Fill `into` (record_bytes, writable) with the record of block `index`; Torn if it isn't what was written."""
-        for _ in self.pieces(index, [memoryview(into).cast("B")]):
-            pass
+        self.fill(index, [memoryview(into).cast("B")])
 
-    def pieces(self, index: int, into: Iterable[memoryview]) -> Iterator[memoryview]:
-        """Fill one buffer after the other with the record of block `index`; together they take all of it.
+    def fill(self, index: int, into: Sequence[memoryview]) -> None:
+        """Fill buffers of bytes, one after the other, with the record of block `index`; together they take all of it.
 
-        Each is handed back filled and may be the next one, too: small ones never leave the processor's cache. Torn,
-        after the last of them, if the record isn't what was written.
+        Torn if it isn't what was written; then what is in them may not be used.
         """
-        size, crc, end = self.entry.record_bytes, 0, 0
+        size, crc, start = self.entry.record_bytes, 0, HEADER + index * self.entry.record_bytes
         if self._fd is None:
             raise ValueError("this lease is closed; take another one")
         if not 0 <= index < len(self._crcs):
             raise Torn(f"{self.entry.id} has {len(self._crcs)} blocks, no block {index}")
-        for view in into:
-            if end + view.nbytes > size:
-                break
-            self._fill(index, view, HEADER + index * size + end)
-            crc, end = zlib.crc32(view, crc), end + view.nbytes
-            yield view
-        if end != size:
+        if sum(view.nbytes for view in into) != size:
             raise ValueError(f"a record of {self.entry.id} has {size} bytes; give as many to read into")
+        for views in _portions(into):
+            self._fill(index, views, start)
+            for view in views:  # while the processor's cache still has it
+                crc, start = zlib.crc32(view, crc), start + view.nbytes
         if crc != self._crcs[index]:
             raise Torn(f"block {index} of {self.entry.id} is not what was written")
 
-    def _fill(self, index: int, view: memoryview, start: int) -> None:
-        got = 0
-        while got < view.nbytes and self._fd is not None:
-            read = os.preadv(self._fd, [view[got:]], start + got)
+    def _fill(self, index: int, views: Sequence[memoryview], start: int) -> None:
+        left = list(views)
+        while left and self._fd is not None:
+            read = os.preadv(self._fd, left, start)
             if not read:
                 raise Torn(f"block {index} of {self.entry.id} is short")
-            got += read
+            start += read
+            while left and read >= left[0].nbytes:
+                read -= left.pop(0).nbytes
+            left[:1] = [view[read:] for view in left[:1]]
 
     def close(self) -> None:
         if self._fd is not None:
@@ -244,6 +245,18 @@ def ids(folder: Path, suffix: str) -> list[str]:
         return []
     stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
     return [stem for stem in stems if _ID.fullmatch(stem)]
+
+
+def _portions(views: Sequence[memoryview]) -> Iterator[list[memoryview]]:
+    """The same in order, several at a time: few calls, and each portion fits into a processor's cache."""
+    portion: list[memoryview] = []
+    for view in views:
+        if portion and (len(portion) == _MOST_VIEWS or sum(one.nbytes for one in portion) + view.nbytes > _PORTION):
+            yield portion
+            portion = []
+        portion.append(view)
+    if portion:
+        yield portion
 
 
 def _fill(fd: int, data: memoryview, offset: int) -> None:

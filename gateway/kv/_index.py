@@ -9,6 +9,7 @@ import json
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from gateway.kv._schema import ROW, Row, Totals
@@ -94,11 +95,16 @@ def insert(db: sqlite3.Connection, entry: Entry, *, running: bool) -> None:
     db.execute(f"INSERT INTO captures ({', '.join(Row._fields[1:])}) VALUES ({marks})", fresh[1:])
 
 
-def publish(db: sqlite3.Connection, row: Row, block: Block) -> None:
-    """The next block of a capture; its record is in place."""
-    packed = (array(_TOKENS, block.tokens), array(_CRCS, (block.crc,)), array(_HOLES, (block.holes,)))
-    db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", (row.seq, block.index, *(part.tobytes() for part in packed)))
-    db.execute("UPDATE captures SET blocks = blocks + 1, bytes = bytes + record_bytes WHERE seq = ?", (row.seq,))
+def publish(db: sqlite3.Connection, row: Row, blocks: Sequence[Block]) -> None:
+    """The next blocks of a capture, at least one; their records are in place."""
+    tokens = array(_TOKENS, chain.from_iterable(block.tokens for block in blocks))
+    crcs, holes = array(_CRCS, (block.crc for block in blocks)), array(_HOLES, (block.holes for block in blocks))
+    packed = (part.tobytes() for part in (tokens, crcs, holes))
+    db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", (row.seq, blocks[0].index, *packed))
+    db.execute(
+        "UPDATE captures SET blocks = blocks + ?, bytes = bytes + ? * record_bytes WHERE seq = ?",
+        (len(blocks), len(blocks), row.seq),
+    )
 
 
 def seal(db: sqlite3.Connection, row: Row) -> None:

@@ -1,8 +1,8 @@
 """The worker's side of capturing: blocks are copied at once, written and published behind the engine's back.
 
 The engine may give a block to another request as soon as the step is over, so its bytes are copied within the step,
-into one of a few buffers made beforehand; a thread writes them into the pool. When all buffers are in use a capture
-ends there: the engine never waits for the pool.
+into one of a few buffers made beforehand; a thread writes them into the pool, all that a step has filled at once. When
+all buffers are in use a capture ends there: the engine never waits for the pool.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import torch
@@ -21,6 +23,7 @@ from gateway.kv.shield import Shield
 from gateway.kv.stats import Counts
 
 STAGING_BYTES = 128 << 20
+TOGETHER = 16  # blocks at most that are written in one go, so that buffers are free again early
 
 
 class Shelf(Protocol):
@@ -28,7 +31,7 @@ class Shelf(Protocol):
 
     def begin(self, id: str, owner: Owner, block_size: int, record_bytes: int, prompt_tokens: int = 0) -> bool: ...
 
-    def put(self, id: str, block: Block, record: memoryview) -> bool: ...
+    def put(self, id: str, *records: tuple[Block, memoryview]) -> int: ...
 
     def finish(self, id: str, report: Mapping[str, object], tail: Sequence[int] = ()) -> None: ...
 
@@ -48,10 +51,8 @@ class Recorder:
         slots = max(4, min(64, STAGING_BYTES // cache.record_bytes))
         self._staging = torch.zeros((slots, cache.record_bytes), dtype=torch.uint8)
         self._views = [memoryview(slot.numpy()) for slot in self._staging]
-        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for slot in range(slots):
-            self._free.put(slot)
-        self._work: queue.SimpleQueue[_Filled | Begin | Finished | None] = queue.SimpleQueue()
+        self._free = list(range(slots))  # the last one used is the next one taken: it may still be in a cache
+        self._work: queue.SimpleQueue[list[_Filled] | Begin | Finished | None] = queue.SimpleQueue()
         self._short: set[str] = set()  # captures that ended early, until their request is over
         self._thread = threading.Thread(target=self._write_all, name="retrace-recorder", daemon=True)
         self._thread.start()
@@ -63,18 +64,30 @@ class Recorder:
 
     def record(self, saves: Iterable[Save]) -> None:
         """Copy blocks that have filled in the step that has just run."""
-        for save in saves:
-            if save.capture in self._short:
-                continue
-            try:
-                buffer = self._free.get_nowait()
-            except queue.Empty:
-                self._short.add(save.capture)
-                self._counts.add("captures_cut", "busy")
-                continue
-            self._cache.gather(save.blocks, self._staging[buffer])
-            holes = sum(1 << group for group, number in enumerate(save.blocks) if not number)
-            self._work.put(_Filled(buffer, save, holes))
+        for _, some in groupby(saves, attrgetter("capture")):
+            filled: list[_Filled] = []
+            for save in some:
+                if (buffer := self._buffer(save.capture)) is None:
+                    break
+                self._cache.gather(save.blocks, self._staging[buffer])
+                holes = sum(1 << group for group, number in enumerate(save.blocks) if not number)
+                filled.append(_Filled(buffer, save, holes))
+                if len(filled) == TOGETHER:
+                    self._work.put(filled)
+                    filled = []
+            if filled:
+                self._work.put(filled)
+
+    def _buffer(self, capture: str) -> int | None:
+        """A free one; None, and the capture has ended, if there is none."""
+        if capture in self._short:
+            return None
+        try:
+            return self._free.pop()
+        except IndexError:
+            self._short.add(capture)
+            self._counts.add("captures_cut", "busy")
+            return None
 
     def finish(self, finished: Iterable[Finished]) -> None:
         """These requests are over; said to the pool once all their blocks are written."""
@@ -89,7 +102,7 @@ class Recorder:
     def _write_all(self) -> None:
         while (work := self._work.get()) is not None:
             with self._shield("recorder"):
-                if isinstance(work, _Filled):
+                if isinstance(work, list):
                     self._write(work)
                 elif isinstance(work, Begin):
                     size, record = self._cache.block_size, self._cache.record_bytes
@@ -97,14 +110,17 @@ class Recorder:
                 else:
                     self._shelf.finish(*work)
 
-    def _write(self, filled: _Filled) -> None:
-        save, view = filled.save, self._views[filled.buffer]
+    def _write(self, filled: Sequence[_Filled]) -> None:
+        capture = filled[0].save.capture
         try:
-            block = Block(save.number, save.tokens, self._checksum(view), filled.holes)
-            if self._shelf.put(save.capture, block, view):
-                self._counts.add("captured_tokens", "", len(save.tokens))
-            else:
+            done = self._shelf.put(capture, *map(self._sealed, filled))
+            self._counts.add("captured_tokens", "", sum(len(one.save.tokens) for one in filled[:done]))
+            if done < len(filled):
                 self._counts.add("captures_cut", "refused")
-                self._short.add(save.capture)
+                self._short.add(capture)
         finally:
-            self._free.put(filled.buffer)
+            self._free += [one.buffer for one in filled]
+
+    def _sealed(self, filled: _Filled) -> tuple[Block, memoryview]:
+        save, view = filled.save, self._views[filled.buffer]
+        return Block(save.number, save.tokens, self._checksum(view), filled.holes), view

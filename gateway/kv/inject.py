@@ -1,16 +1,17 @@
 """The worker's side of injection: parts of a donor put into the engine's cache before the step that needs them.
 
-Exact parts are copied block by block as bytes. Spans that move are read token by token, their keys rotated to the new
-positions (rope.py), and written through the kernel's own door. Records are read and verified by several threads: the
-engine waits for them, and its own are idle meanwhile.
+Exact parts are read into the engine's blocks as bytes. Spans that move are read token by token, their keys rotated to
+the new positions (rope.py), and written through the kernel's own door. Records are read and verified by several
+threads, in few and large steps: the engine waits for them, and its own are idle meanwhile.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -31,8 +32,8 @@ class Lease(Protocol):
         """Record `index`, verified. OSError or ValueError if it is gone, Torn if it isn't what was written."""
         ...
 
-    def pieces(self, index: int, into: Iterable[memoryview]) -> Iterator[memoryview]:
-        """The same piece by piece; only after the last one it is verified."""
+    def fill(self, index: int, into: Sequence[memoryview]) -> None:
+        """The same into several buffers, one after the other."""
         ...
 
 
@@ -47,7 +48,7 @@ class Injector:
     def __init__(self, cache: Cache, borrow: Borrow, rows: Sequence[Rows] | None, ropes: Sequence[Rope] | None) -> None:
         self._cache, self._borrow, self._rows, self._ropes = cache, borrow, rows, ropes
         hands = min(MOST_HANDS, os.cpu_count() or 1)
-        self._parts = torch.zeros((hands, max(layer.block_bytes for layer in cache.layers)), dtype=torch.uint8)
+        self._records = torch.zeros((hands, cache.record_bytes), dtype=torch.uint8)
         self._hands = ThreadPoolExecutor(hands, "retrace-load")
 
     def load(self, load: Load) -> None:
@@ -63,14 +64,11 @@ class Injector:
         first, last = span.start // size, -(-span.end // size)
 
         def copy(hand: int) -> None:
-            parts = [self._parts[hand, : layer.block_bytes] for layer in self._cache.layers]
-            views = [memoryview(part.numpy()) for part in parts]
-            for index in range(first + hand, last, len(self._parts)):
+            for index in range(first + hand, last, len(self._records)):
                 blocks, holes = numbers(load.blocks, index), lease.entry.holes[index]
-                for place, _ in enumerate(lease.pieces(index, views)):
-                    self._cache.put(place, parts[place], blocks, holes)
+                self._cache.put(self._records[hand], blocks, holes, partial(lease.fill, index))
 
-        self._each(copy, range(min(len(self._parts), last - first)))
+        self._each(copy, range(min(len(self._records), last - first)))
 
     def _move(self, load: Load, lease: Lease) -> None:
         if self._rows is None or self._ropes is None:

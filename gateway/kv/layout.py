@@ -89,15 +89,28 @@ class Cache:
             else:
                 part.view(layer.kv.dtype).view(layer.block(number).shape).copy_(layer.block(number))
 
-    def put(self, place: int, part: torch.Tensor, blocks: Sequence[int], holes: int = 0) -> None:
-        """Copy one layer's part of a record into its block `blocks[group]`, unless there is none or it is a hole."""
-        layer = self.layers[place]
-        number = blocks[layer.group]
-        if not number or holes >> layer.group & 1:
-            return
-        if (raw := self._bytes[place]) is not None:
-            np.copyto(raw[number], part.numpy().reshape(raw[number].shape))
-        else:
+    def put(
+        self, record: torch.Tensor, blocks: Sequence[int], holes: int, fill: Callable[[list[memoryview]], None]
+    ) -> None:
+        """Have a record filled in: `fill` is given a buffer for each layer's part, in order.
+
+        They are block `blocks[group]` of the layers themselves where that is memory in one piece; elsewhere parts of
+        `record` (bytes, to be used as `put` likes), copied behind it. What has no block or is a hole goes nowhere.
+        """
+        behind: list[tuple[Layer, int, torch.Tensor]] = []
+        views: list[memoryview] = []
+        for place, layer in enumerate(self.layers):
+            number = 0 if holes >> layer.group & 1 else blocks[layer.group]
+            raw = self._bytes[place]
+            if number and raw is not None and raw[number].flags.c_contiguous:
+                views.append(memoryview(raw[number].reshape(-1)))
+                continue
+            part = record[self.offsets[place] : self.offsets[place] + layer.block_bytes]
+            views.append(memoryview(part.numpy()))
+            if number:
+                behind.append((layer, number, part))
+        fill(views)
+        for layer, number, part in behind:
             layer.block(number).copy_(part.view(layer.kv.dtype).view(layer.block(number).shape))
 
     def raw(self, records: torch.Tensor, number: int) -> torch.Tensor:

@@ -20,6 +20,7 @@ from gateway.kv import _schema as schema
 from gateway.kv._database import Database
 from gateway.kv._disk import Disk
 from gateway.kv._files import Files, Lease, Torn, checked
+from gateway.kv._intake import Intake
 from gateway.kv._room import Room
 from gateway.kv._upkeep import Swept, Upkeep
 from gateway.kv.nouns import OPEN_END, Block, Entry, Owner, State
@@ -29,7 +30,6 @@ __all__ = ["Gone", "Lease", "Pool", "Swept", "Torn", "UnknownCapture", "Usage"]
 
 log = logging.getLogger(__name__)
 
-_ROUNDS = 8  # room that was made for a record can be taken by another process
 _QUIET = 60.0  # seconds between two complaints about the same pool
 
 
@@ -64,6 +64,7 @@ class Pool:
         self._disk = Disk(settings.disk) if settings.disk else None
         self._database = Database(settings.folder, schema.SCHEMA, schema.EDITION, self._wipe)
         self._room = Room(settings, self._database, self._files, self._disk, clock)
+        self._intake = Intake(settings, self._database, self._files, self._room)
         self._upkeep = Upkeep(settings, self._database, self._files, self._disk, self._room, clock)
         self._used: deque[tuple[float, str]] = deque(maxlen=4096)  # leases not yet in the index
         self._complained = float("-inf")
@@ -86,22 +87,23 @@ class Pool:
             self._complain(id, error)
             return False
 
-    def put(self, id: str, block: Block, record: memoryview | bytes | bytearray) -> bool:
-        """Write the record of the next block, then publish it; evict first if need be.
+    def put(self, id: str, *records: tuple[Block, memoryview | bytes | bytearray]) -> int:
+        """Write the records of the next blocks, then publish them; evict first if need be. How many are in place.
 
-        False, and nothing has changed, if the capture is over, the block isn't the next one, or there is no room. False
-        and the capture is dropped if writing failed (a full disk): never an OSError.
+        Fewer than were given if the capture is over, a block isn't the next one, or there is no room. None, and the
+        capture is dropped, if writing failed (a full disk): never an OSError.
         """
         checked(id)
         try:
-            return self._put(id, block, memoryview(record).cast("B"))
+            self._note_use()
+            return self._intake.put(id, [(block, memoryview(record).cast("B")) for block, record in records])
         except (OSError, sqlite3.Error) as error:
             self._complain(id, error)
         try:
             self.drop(id)
         except (OSError, sqlite3.Error, UnknownCapture) as error:
             log.debug("and %s could not be dropped: %s", id, error)
-        return False
+        return 0
 
     def finish(self, id: str, report: Mapping[str, Any], tail: Sequence[int] = ()) -> None:
         """A request is over, captured or not: its report, and the time until a verdict has to come begins.
@@ -243,25 +245,6 @@ class Pool:
     def close(self) -> None:
         """Let go of the index. Using the pool again opens it again."""
         self._database.close()
-
-    def _put(self, id: str, block: Block, record: memoryview) -> bool:
-        self._note_use()
-        for _ in range(_ROUNDS):
-            with self._database.writing() as db:
-                row = index.row(db, id)
-                if row is None or row.gone or not row.running:
-                    return False
-                if len(block.tokens) != row.block_size or record.nbytes != row.record_bytes:
-                    raise ValueError(f"{id} has blocks of {row.block_size} tokens and {row.record_bytes} bytes")
-                if block.index != row.blocks:
-                    return index.holds(db, row, block)
-                if index.totals(db).bytes + record.nbytes <= self._settings.size:
-                    self._files.write(id, block.index, record)
-                    index.publish(db, row, block)
-                    return True
-            if not self._room.make(record.nbytes):
-                return False
-        return False
 
     def _known(self, db: sqlite3.Connection, id: str) -> schema.Row:
         row = index.row(db, checked(id))

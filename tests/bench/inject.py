@@ -136,7 +136,7 @@ def measured(engine: Engine, launch: Launch, options: argparse.Namespace) -> dic
             out[f"vs_prefix_cache_hit_{length}"] = round(told["vs_hit"], 4)
             out[f"full_seconds_{length}"] = round(told["full"], 3)
         out["vs_prefix_cache_hit"] = max(out[f"vs_prefix_cache_hit_{length}"] for length in LENGTHS)
-        cost = bench.capture_cost(prompts(made, options, 1024, options.rounds * 2, chat=chat))
+        cost = bench.capture_cost(prompts(made, options, 1024, options.rounds * 6, chat=chat))
         out["capture_time_ratio"], out["capture_cpu_ratio"] = round(cost["time"], 4), round(cost["cpu"], 4)
         asked = prompts(made, options, 600, options.prompts, chat=chat)
         donors = [bench.captured(prompt)[0] for prompt in asked]

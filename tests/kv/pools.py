@@ -45,7 +45,7 @@ def fill(pool: Pool, id: str, blocks: int = 1, *, kept: bool = True, priority: i
     """A capture whose request is over."""
     assert pool.begin(id, OWNER, TOKENS, RECORD, prompt_tokens=2)
     for index in range(blocks):
-        assert pool.put(id, block(id, index), record(id, index)), f"no room for {id}"
+        assert pool.put(id, (block(id, index), record(id, index))), f"no room for {id}"
     pool.finish(id, {"captured_tokens": blocks * TOKENS})
     if kept:
         pool.keep(id, "R203", priority=priority)

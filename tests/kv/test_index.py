@@ -35,7 +35,7 @@ def start(db: sqlite3.Connection, id: str = "a", *blocks: Block, created: float 
     size = len(blocks[0].tokens) if blocks else 4
     index.insert(db, Entry(id, OWNER, State.PENDING, size, 64, created=created), running=True)
     for one in blocks:
-        index.publish(db, row(db, id), one)
+        index.publish(db, row(db, id), [one])
 
 
 words = st.text(max_size=20).filter(lambda text: "\0" not in text and text.isprintable())
@@ -61,17 +61,18 @@ blocks = st.lists(
 
 
 @settings(max_examples=100, deadline=None)
-@given(told=blocks, sealed_at=st.integers(0, 20))
+@given(told=blocks, sealed_at=st.integers(0, 20), together=st.integers(1, 4))
 def test_blocks_come_out_as_they_went_in_sealed_or_not(
-    told: list[tuple[tuple[int, ...], int, int]], sealed_at: int
+    told: list[tuple[tuple[int, ...], int, int]], sealed_at: int, together: int
 ) -> None:
     db = made()
     start(db, "other", Block(0, (9, 9, 9), 9))
     start(db)
-    for number, (tokens, crc, holes) in enumerate(told):
+    blocks = [Block(number, *one) for number, one in enumerate(told)]
+    for number in range(0, len(blocks), together):
         if number == sealed_at:
             index.seal(db, row(db))
-        index.publish(db, row(db), Block(number, tokens, crc, holes))
+        index.publish(db, row(db), blocks[number : number + together])
     for sealed in (False, True):
         if sealed:
             index.seal(db, row(db))

@@ -34,7 +34,7 @@ def test_a_capture_from_its_first_block_to_its_verdict(pool: Pool, clock: Clock)
     assert pool.begin("a", OWNER, TOKENS, RECORD, prompt_tokens=6)
     clock.now += 1
     for index in range(3):
-        assert pool.put("a", block("a", index, holes=index), record("a", index))
+        assert pool.put("a", (block("a", index, holes=index), record("a", index)))
         assert known(pool, "a").blocks == index + 1
     pool.finish("a", {"captured_tokens": 12})
     assert pool.find("a") == Entry(
@@ -65,9 +65,9 @@ def test_a_capture_from_its_first_block_to_its_verdict(pool: Pool, clock: Clock)
 def test_everything_may_be_said_twice(pool: Pool, clock: Clock) -> None:
     for _ in range(2):
         assert pool.begin("a", OWNER, TOKENS, RECORD)
-        assert pool.put("a", block("a", 0), record("a", 0))
-    pool.put("a", block("a", 1), record("a", 1))
-    assert pool.put("a", block("a", 0), record("a", 0)), "a request that starts over brings them again"
+        assert pool.put("a", (block("a", 0), record("a", 0)))
+    pool.put("a", (block("a", 1), record("a", 1)))
+    assert pool.put("a", (block("a", 0), record("a", 0))), "a request that starts over brings them again"
     pool.finish("a", {"n": 1})
     clock.now += 5
     pool.finish("a", {"n": 1})
@@ -78,24 +78,24 @@ def test_everything_may_be_said_twice(pool: Pool, clock: Clock) -> None:
 
 def test_blocks_come_in_order(pool: Pool) -> None:
     pool.begin("a", OWNER, TOKENS, RECORD)
-    assert not pool.put("a", block("a", 1), record("a", 1))
-    assert pool.put("a", block("a", 0), record("a", 0))
-    assert not pool.put("a", block("a", 2), record("a", 2))
-    assert not pool.put("a", block("b", 0), record("b", 0)), "another block in the place of one that is published"
+    assert not pool.put("a", (block("a", 1), record("a", 1)))
+    assert pool.put("a", (block("a", 0), record("a", 0)))
+    assert not pool.put("a", (block("a", 2), record("a", 2)))
+    assert not pool.put("a", (block("b", 0), record("b", 0))), "another block in the place of one that is published"
     assert known(pool, "a").tokens == block("a", 0).tokens
 
 
 def test_a_name_serves_one_request(pool: Pool) -> None:
     fill(pool, "over")
     assert not pool.begin("over", OWNER, TOKENS, RECORD)
-    assert not pool.put("over", block("over", 1), record("over", 1))
+    assert not pool.put("over", (block("over", 1), record("over", 1)))
     pool.begin("dropped", OWNER, TOKENS, RECORD)
     pool.drop("dropped")
     assert not pool.begin("dropped", OWNER, TOKENS, RECORD)
-    assert not pool.put("dropped", block("dropped", 0), record("dropped", 0))
+    assert not pool.put("dropped", (block("dropped", 0), record("dropped", 0)))
     pool.begin("mine", OWNER, TOKENS, RECORD)
     assert not pool.begin("mine", Owner("other", "", "fingerprint"), TOKENS, RECORD)
-    assert not pool.put("unknown", block("unknown", 0), record("unknown", 0))
+    assert not pool.put("unknown", (block("unknown", 0), record("unknown", 0)))
 
 
 def test_a_request_that_was_not_captured_leaves_its_report(pool: Pool, clock: Clock) -> None:
@@ -115,7 +115,7 @@ def test_a_verdict_may_come_while_the_request_runs(pool: Pool) -> None:
     pool.begin("a", OWNER, TOKENS, RECORD, prompt_tokens=4)
     pool.keep("a", "R203", [(0, 1)], output_sensitive=True)
     for index in range(2):
-        assert pool.put("a", block("a", index), record("a", index))
+        assert pool.put("a", (block("a", index), record("a", index)))
         assert sound(pool, "a")
     pool.finish("a", {})
     assert (known(pool, "a").state, known(pool, "a").sensitive) == (State.KEPT, ((0, 1), (4, OPEN_END)))
@@ -162,7 +162,7 @@ def test_a_name_that_could_leave_the_folder_is_refused_everywhere(pool: Pool) ->
     bad = "../a"
     for step in (
         lambda: pool.begin(bad, OWNER, TOKENS, RECORD),
-        lambda: pool.put(bad, block("a", 0), b""),
+        lambda: pool.put(bad, (block("a", 0), b"")),
         lambda: pool.finish(bad, {}),
         lambda: pool.keep(bad, "R203"),
         lambda: pool.drop(bad),
@@ -183,7 +183,7 @@ def test_blocks_of_another_size_are_refused(pool: Pool) -> None:
     pool.begin("a", OWNER, TOKENS, RECORD)
     for tokens, size in ((TOKENS, RECORD - 1), (TOKENS + 1, RECORD)):
         with pytest.raises(ValueError, match="has blocks of 4 tokens and 64 bytes"):
-            pool.put("a", type(block("a", 0))(0, (1,) * tokens, 0), bytes(size))
+            pool.put("a", (type(block("a", 0))(0, (1,) * tokens, 0), bytes(size)))
     assert known(pool, "a").blocks == 0
 
 
@@ -255,7 +255,7 @@ def test_the_engine_s_word_is_passed_on(pool: Pool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [bytes, bytearray, lambda data: memoryview(data).cast("I")])
 def test_a_record_may_be_any_buffer(pool: Pool, form: type[bytes]) -> None:
     pool.begin("a", OWNER, TOKENS, RECORD)
-    assert pool.put("a", block("a", 0), form(record("a", 0)))
+    assert pool.put("a", (block("a", 0), form(record("a", 0))))
     pool.keep("a", "R203")
     assert sound(pool, "a")
 

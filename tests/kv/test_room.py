@@ -89,7 +89,7 @@ def test_what_is_being_read_or_written_never_makes_way(rig: Rig) -> None:
     pool = rig.open(3)
     rig.fill("read")
     pool.begin("written", OWNER, TOKENS, RECORD)
-    assert pool.put("written", block("written", 0), record("written", 0))
+    assert pool.put("written", (block("written", 0), record("written", 0)))
     pool.keep("written", "R203")
     with pool.lease("read") as lease:
         rig.fill("other")
@@ -97,12 +97,12 @@ def test_what_is_being_read_or_written_never_makes_way(rig: Rig) -> None:
         assert rig.states() == {"read": "active", "written": "kept", "other": "expired", "new": "kept"}
         with pool.lease("new"):
             assert pool.begin("late", OWNER, TOKENS, RECORD)
-            assert not pool.put("late", block("late", 0), record("late", 0))
-            assert not pool.put("written", block("written", 1), record("written", 1))
+            assert not pool.put("late", (block("late", 0), record("late", 0)))
+            assert not pool.put("written", (block("written", 1), record("written", 1)))
         into = bytearray(RECORD)
         lease.read(0, into)
         assert into == record("read", 0)
-    assert pool.put("late", block("late", 0), record("late", 0))
+    assert pool.put("late", (block("late", 0), record("late", 0)))
     assert rig.states()["read"] == "expired"
 
 
@@ -122,7 +122,7 @@ def test_what_can_never_fit_evicts_nobody(rig: Rig) -> None:
     pool = rig.open(2)
     rig.fill("kept", 2)
     assert pool.begin("huge", OWNER, TOKENS, 3 * RECORD)
-    assert not pool.put("huge", block("huge", 0), record("huge", 0, 3 * RECORD))
+    assert not pool.put("huge", (block("huge", 0), record("huge", 0, 3 * RECORD)))
     assert rig.states()["kept"] == "kept"
 
 
@@ -214,7 +214,7 @@ def test_one_that_can_t_be_written_back_stays_on_disk(rig: Rig, request: pytest.
     big = 3 << 20
     for id in ("a", "b"):
         assert pool.begin(id, OWNER, TOKENS, big)
-        assert pool.put(id, block(id, 0, big), record(id, 0, big))
+        assert pool.put(id, (block(id, 0, big), record(id, 0, big)))
         pool.finish(id, {})
         pool.keep(id, "R203")
     assert rig.states()["a"] == "disk"
@@ -330,12 +330,12 @@ def test_one_on_its_way_back_is_not_read_nor_moved_by_another(rig: Rig, slow: Sl
     def meddle() -> None:
         told.append(slow.pool.promote("a"))
         told.append(slow.pool.sweep().freed)
-        fill_refused = slow.pool.begin("b", OWNER, TOKENS, RECORD) and slow.pool.put("b", block("b", 0), record("b", 0))
-        told.append(fill_refused)
+        slow.pool.begin("b", OWNER, TOKENS, RECORD)
+        told.append(slow.pool.put("b", (block("b", 0), record("b", 0))))
         with pytest.raises(Gone):
             slow.pool.lease("a")
 
     slow.disk.meanwhile = meddle
     assert slow.room.promote("a")
-    assert told == [False, 0, False]
+    assert told == [False, 0, 0]
     assert sound(slow.pool, "a")

@@ -51,7 +51,7 @@ class Pools(RuleBasedStateMachine):
     @rule(id=ids)
     def put(self, id: str) -> None:
         index = self.running.get(id, 0)
-        if self.pool.put(id, block(id, index), record(id, index)):
+        if self.pool.put(id, (block(id, index), record(id, index))):
             self.running[id] += 1
 
     @rule(id=ids)

@@ -41,19 +41,19 @@ def test_a_full_disk_costs_the_capture_and_nothing_else(
     fill(pool, "other")
     for id in ("a", "b"):
         assert pool.begin(id, OWNER, TOKENS, half)
-        assert pool.put(id, block(id, 0, half), record(id, 0, half))
+        assert pool.put(id, (block(id, 0, half), record(id, 0, half)))
     request.getfixturevalue("small_files")
     for id in ("a", "b"):
-        assert not pool.put(id, block(id, 1, half), record(id, 1, half))
+        assert not pool.put(id, (block(id, 1, half), record(id, 1, half)))
         assert known(pool, id).state == State.EXPIRED
-        assert not pool.put(id, block(id, 1, half), record(id, 1, half))
+        assert not pool.put(id, (block(id, 1, half), record(id, 1, half)))
         pool.finish(id, {})
     assert pool.usage().bytes == RECORD == lying(tmp_path / "pool")
     assert sound(pool, "other")
     assert caplog.text.count("failed at") == 1, "told once a minute"
     clock.now += 61
     assert pool.begin("c", OWNER, TOKENS, 2 << 20)
-    assert not pool.put("c", block("c", 0, 2 << 20), record("c", 0, 2 << 20))
+    assert not pool.put("c", (block("c", 0, 2 << 20), record("c", 0, 2 << 20)))
     assert caplog.text.count("failed at") == 2
     pool.close()
 
@@ -61,7 +61,7 @@ def test_a_full_disk_costs_the_capture_and_nothing_else(
 def test_an_index_that_cannot_be_written_is_no_reason_to_raise(pool: Pool, tmp_path: Path) -> None:
     fill(pool, "other")
     pool.begin("a", OWNER, TOKENS, RECORD)
-    assert pool.put("a", block("a", 0), record("a", 0))
+    assert pool.put("a", (block("a", 0), record("a", 0)))
     with sqlite3.connect(tmp_path / "pool" / "index.db") as harm:
         for event in ("INSERT", "UPDATE"):
             harm.execute(
@@ -69,7 +69,7 @@ def test_an_index_that_cannot_be_written_is_no_reason_to_raise(pool: Pool, tmp_p
             )
     harm.close()
     assert not pool.begin("b", OWNER, TOKENS, RECORD)
-    assert not pool.put("a", block("a", 1), record("a", 1))
+    assert not pool.put("a", (block("a", 1), record("a", 1)))
     pool.finish("a", {})
     pool.finish("c", {})
     with sqlite3.connect(tmp_path / "pool" / "index.db") as mend:
@@ -77,7 +77,7 @@ def test_an_index_that_cannot_be_written_is_no_reason_to_raise(pool: Pool, tmp_p
             mend.execute(f"DROP TRIGGER full_{event}")
     mend.close()
     assert known(pool, "a").tokens == block("a", 0).tokens, "what was published stands"
-    assert pool.put("a", block("a", 1), record("a", 1)), "and goes on where it was"
+    assert pool.put("a", (block("a", 1), record("a", 1))), "and goes on where it was"
     pool.keep("a", "R203")
     assert sound(pool, "a")
 
@@ -91,7 +91,7 @@ def test_a_pool_that_vanishes_is_begun_anew(pool: Pool, tmp_path: Path) -> None:
     (tmp_path / "pool").rmdir()
     lease.read(0, bytearray(RECORD))
     lease.close()
-    assert not pool.put("b", block("b", 0), record("b", 0))
+    assert not pool.put("b", (block("b", 0), record("b", 0)))
     assert pool.find("a") is None
     with pytest.raises(UnknownCapture):
         pool.lease("a")
@@ -135,7 +135,7 @@ def test_ten_thousand_captures_are_accounted_to_the_byte(memory: Path) -> None:
     for number in range(10_300):
         id = f"c{number}"
         assert pool.begin(id, OWNER, TOKENS, RECORD)
-        assert pool.put(id, block("same", 0), record("same", 0))
+        assert pool.put(id, (block("same", 0), record("same", 0)))
         pool.finish(id, {})
         if number in (9_999, 10_099):
             assert pool.usage().bytes == 10_000 * RECORD == lying(memory / "pool")
@@ -167,7 +167,7 @@ def write(pool: Pool, name: str) -> None:
         id = f"{name}{number}"
         pool.begin(id, OWNER, TOKENS, RECORD)
         for index in range(3):
-            pool.put(id, block(id, index), record(id, index))
+            pool.put(id, (block(id, index), record(id, index)))
         pool.finish(id, {})
 
 

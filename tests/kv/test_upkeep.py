@@ -63,7 +63,7 @@ def test_a_capture_whose_request_runs_is_not_out_of_time(pool: Pool, clock: Cloc
     pool.keep("b", "R203", ttl=1)
     clock.now += 1e6
     assert pool.sweep() == NOTHING
-    assert pool.put("a", block("a", 0), record("a", 0))
+    assert pool.put("a", (block("a", 0), record("a", 0)))
     pool.finish("a", {})
     pool.finish("b", {})
     assert pool.sweep() == Swept(expired=1)
@@ -96,14 +96,14 @@ def test_a_capture_whose_writer_died_waits_for_its_verdict(pool: Pool, clock: Cl
     for id in ("a", "b"):
         pool.begin(id, OWNER, TOKENS, RECORD)
         for index in range(2):
-            pool.put(id, block(id, index), record(id, index))
+            pool.put(id, (block(id, index), record(id, index)))
     pool.keep("b", "R203")
     clock.now += 50
     later = again(tmp_path, clock)
     assert later.recover() == Swept(closed=2)
     assert later.recover() == NOTHING
     assert not later.begin("a", OWNER, TOKENS, RECORD)
-    assert not later.put("a", block("a", 2), record("a", 2))
+    assert not later.put("a", (block("a", 2), record("a", 2)))
     assert sound(later, "b")
     clock.now += 9
     later.keep("a", "R203")
@@ -123,7 +123,7 @@ def test_what_was_kept_is_there_after_a_restart(pool: Pool, clock: Clock, tmp_pa
 
 def test_a_record_that_was_not_published_is_cut_off(pool: Pool, clock: Clock, tmp_path: Path) -> None:
     pool.begin("a", OWNER, TOKENS, RECORD)
-    pool.put("a", block("a", 0), record("a", 0))
+    pool.put("a", (block("a", 0), record("a", 0)))
     path = tmp_path / "pool" / "a.kv"
     path.write_bytes(path.read_bytes() + b"half a rec")
     pool.begin("b", OWNER, TOKENS, RECORD)

@@ -22,7 +22,7 @@ def main(folder: Path, seed: int) -> None:
         names.append(id)
         pool.begin(id, OWNER, TOKENS, RECORD)
         for index in range(chance.randint(0, 6)):
-            pool.put(id, block(id, index), record(id, index))
+            pool.put(id, (block(id, index), record(id, index)))
         if chance.random() < 0.9:
             pool.finish(id, {"captured_tokens": TOKENS})
         known = [entry.id for entry in pool.entries(20)]

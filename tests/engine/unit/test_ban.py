@@ -33,7 +33,7 @@ def processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Retra
     monkeypatch.setenv("RETRACE_POOL", str(folder))
     pool = Pool(Settings(folder=folder))
     pool.begin("donor", Owner("t", "", "f"), len(TOKENS), 8)
-    pool.put("donor", Block(0, TOKENS, 0), bytes(8))
+    pool.put("donor", (Block(0, TOKENS, 0), bytes(8)))
     pool.finish("donor", {"captured_tokens": len(TOKENS)}, TAIL)
     pool.keep("donor", "R101", [(3, 7), (8, 11), (12, OPEN_END)])
     yield RetraceBan(None, torch.device("cpu"), False)

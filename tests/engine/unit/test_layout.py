@@ -12,9 +12,16 @@ from tests.engine.unit.kernels import BLOCKS, DIM, ELEMENTS, HEADS, SIZE, Packed
 
 
 def scatter(cache: Cache, record: torch.Tensor, blocks: Sequence[int], holes: int = 0) -> None:
-    """A whole record back into its blocks, layer by layer as the injector does it."""
-    for place, (layer, start) in enumerate(zip(cache.layers, cache.offsets, strict=True)):
-        cache.put(place, record[start : start + layer.block_bytes], blocks, holes)
+    """A whole record back into its blocks, as the injector does it; its own buffer is of no use to the blocks."""
+
+    def fill(views: list[memoryview]) -> None:
+        start = 0
+        for view in views:
+            view[:] = memoryview(record.numpy())[start : start + view.nbytes]
+            start += view.nbytes
+        assert start == cache.record_bytes
+
+    cache.put(torch.zeros_like(record), blocks, holes, fill)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
