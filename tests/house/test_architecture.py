@@ -75,7 +75,7 @@ KIN = {("backends.vllm", "backends.openai"), ("surfaces.stencil", "surfaces.sse"
 ONLY = {
     "aiohttp.web": {"server"},
     "aiohttp": {"server", "backends._http"},
-    "re2": {"checks._matcher"},
+    "re2": {"checks._matcher", "tiers._patterns"},
     "ahocorasick_rs": {"checks.words"},
     "stdnum": {"checks.pii"},
     "jsonschema": {"checks.schema"},
