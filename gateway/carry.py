@@ -56,7 +56,7 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write, review:
         if reader.ended or relay.done:
             break
         if review is not None:
-            out = await _reviewed(out, relay, write, review)
+            out = await _reviewed(out, relay, trip, write, review)
         if out:
             trip.sent()
             await write(b"".join(out))
@@ -67,7 +67,7 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write, review:
         out += relay.feed(reader.flush(), True)
     whole = reader.ended or relay.complete
     if review is not None:
-        out = await _reviewed(out, relay, write, review, last=True)
+        out = await _reviewed(out, relay, trip, write, review, last=True)
     if relay.failed or not whole:
         await write(b"".join(out))
         if not relay.failed:
@@ -79,12 +79,15 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write, review:
         await _read_out(chunks)
 
 
-async def _reviewed(out: list[bytes], relay: Relay, write: Write, review: Review, last: bool = False) -> list[bytes]:
+async def _reviewed(
+    out: list[bytes], relay: Relay, trip: Trip, write: Write, review: Review, last: bool = False
+) -> list[bytes]:
     """What may leave, once the review has been asked if the answer is at its end; meanwhile the client is kept alive."""
     if review.over or not (last or relay.complete):
         await review.keep_alive(write, bool(out))
         return out
     if out:
+        trip.sent()
         await write(b"".join(out))
     return await review.end(relay, write)
 

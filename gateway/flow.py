@@ -21,7 +21,7 @@ from gateway.metrics import Metrics
 from gateway.refine.review import Review
 from gateway.relay import Relay
 from gateway.rules import Place
-from gateway.surfaces import Surface, sse
+from gateway.surfaces import Outward, Surface, sse
 from gateway.types import Exchange, Side
 from gateway.upstream import Upstream
 
@@ -104,12 +104,41 @@ class AnswerFlow(Flow):
         try:
             await carry.stream(self._answer, relay, errand.trip, write, review)
         except UpstreamFault as fault:
-            await write(b"".join([*relay.feed([], final=True), errand.tell(fault)]))
+            left = [*relay.feed([], final=True), *relay.release({})]
+            await write(b"".join([*left, errand.tell(fault)]))
         finally:
             errand.seen(since)
 
     def close(self) -> None:
         self._errand.close(self._answer)
+
+
+class OutwardFlow(Flow):
+    """Another flow, told in the client's own format."""
+
+    def __init__(self, flow: Flow, outward: Outward) -> None:
+        self._flow, self._outward = flow, outward
+        self._decoder = sse.Decoder()
+
+    async def run(self, write: Write) -> None:
+        async def tell(piece: bytes) -> None:
+            told = self._told(piece)
+            if told:
+                await write(told)
+
+        await self._flow.run(tell)
+
+    def _told(self, piece: bytes) -> bytes:
+        if piece == sse.KEEP_ALIVE:
+            return self._outward.ping() or piece
+        out: list[bytes] = []
+        for frame in self._decoder.feed(piece):
+            done = frame.data == sse.DONE
+            out += self._outward.finish() if done else self._outward.events(orjson.loads(frame.data))
+        return b"".join(out)
+
+    def close(self) -> None:
+        self._flow.close()
 
 
 class PatientFlow(Flow):

@@ -52,7 +52,7 @@ def admit(
         choices=asked.choices,
         wants_usage=asked.wants_usage or not asked.stream,
         explain=sent.get(headers.EXPLAIN) == "1",
-        session=_session(sent, body),
+        session=_session(sent, body) or asked.session[:LONGEST_NAME],
     )
     return exchange, body
 
@@ -70,7 +70,7 @@ def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) 
         raise TooLarge(f"the request holds more than {limits.text_chars} characters of text (`limits.text_chars`)")
     for text in exchange.texts:
         lanes = house.judge.lanes(Place(Side.INPUT, exchange.surface, exchange.model, who.tenant, who.tier, text.role))
-        escaped = text.path[-1] == "arguments"
+        escaped = text.path[-1] == "arguments" or _is_json(body, text)
         words = text.text if text.whole else _joined(leaves.at(body, text.path))
         if not lanes or (not escaped and silent(lanes, words)):
             continue
@@ -86,6 +86,11 @@ def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) 
             here = masked if text.whole else _merged(leaves.at(body, text.path), masked)
             body = leaves.replaced(body, text.path, here)
     return body
+
+
+def _is_json(body: dict[str, Any], text: Text) -> bool:
+    """Whether a text is JSON that was made of what the body holds: the arguments of a call, in some formats."""
+    return text.whole and text.path[-1] == "input" and isinstance(leaves.at(body, text.path), dict)
 
 
 def _joined(parts: list[Any]) -> str:

@@ -24,7 +24,7 @@ from gateway.backends import Answer, Call
 from gateway.config import House
 from gateway.errors import BadRequest, Fault, Unknown, UpstreamFault
 from gateway.fleet import Fleet
-from gateway.flow import AnswerFlow, Errand, Flow, PatientFlow, WholeFlow
+from gateway.flow import AnswerFlow, Errand, Flow, OutwardFlow, PatientFlow, WholeFlow
 from gateway.inlet import Canned
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
@@ -37,8 +37,8 @@ from gateway.refine.review import Review
 from gateway.relay import whole
 from gateway.reports import without_report
 from gateway.sample import Sampled
-from gateway.surfaces import Asking, Surface, sse
-from gateway.types import Draft, Exchange, Outcome, Principal, Side
+from gateway.surfaces import Asking, Outward, Surface, sse
+from gateway.types import Draft, Outcome, Principal, Side
 
 log = logging.getLogger(__name__)
 
@@ -137,10 +137,12 @@ class Pipeline:
                     judged = await asyncio.to_thread(inlet.judge, house, exchange, body, trip.draft)
             finally:
                 self._metrics.observe_findings(Side.INPUT, trip.draft.findings)
+        outward = surface.outward(exchange, body)
         if isinstance(judged, Canned):
-            return _canned(errand, judged.message)
-        body = surface.upstream_body(exchange, judged)
-        return await self._forward(errand._replace(review=self._review(errand, body)), inbound, body)
+            return _told(_canned(errand, judged.message), outward)
+        asked = surface.upstream_body(exchange, judged)
+        errand = errand._replace(review=self._review(errand, asked))
+        return _told(await self._forward(errand, inbound, asked), outward)
 
     def _review(self, errand: Errand, body: Mapping[str, Any]) -> Review | None:
         """The review of the answer to come; None if nothing could come of it."""
@@ -154,7 +156,9 @@ class Pipeline:
     async def _forward(self, errand: Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
         exchange, limits = errand.exchange, errand.house.file.limits
         sent = headers.upstream(inbound.headers, exchange.id)
-        opening = self._upstream.open(inbound.path, sent, exchange, body, errand.house.terms)
+        translated = errand.surface.upstream_path
+        asking, insists = Asking(translated or inbound.path, body), exchange.wants_usage and not translated
+        opening = self._upstream.open(asking, sent, exchange, errand.house.terms, insists)
         if exchange.stream and limits.keep_alive_seconds:
             patient = PatientFlow(errand, opening, limits.keep_alive_seconds)
             return Reply(200, _head(errand, EVENTS, {}, sent), patient)
@@ -216,6 +220,15 @@ class Pipeline:
         return Reply(answer.status, {**headers.downstream(answer.headers, sent, name), "content-type": kind}, raw)
 
 
+def _told(reply: Reply, outward: Outward | None) -> Reply:
+    """The reply in the client's own format. An error is in that already."""
+    if outward is None or reply.status >= 400:
+        return reply
+    if isinstance(reply.body, bytes):
+        return reply._replace(body=orjson.dumps(outward.whole(orjson.loads(reply.body))))
+    return reply._replace(body=OutwardFlow(reply.body, outward))
+
+
 def _canned(errand: Errand, message: str) -> Reply:
     """The message as a whole answer, or as a stream of one."""
     answers = [orjson.dumps(data) for data in errand.surface.canned(errand.exchange, message)]
@@ -244,7 +257,7 @@ def _refined(errand: Errand) -> dict[str, str]:
     """How the answer is delivered, and what a second reading has made of it so far."""
     told = {headers.DELIVERY: errand.review.delivery if errand.review else "live"}
     outcomes = [one for one in errand.trip.draft.refined.values() if one.outcome is not Outcome.UNTOUCHED]
-    for one in outcomes:
+    for one in sorted(outcomes, key=lambda one: len(one.corrections)):  # of several choices the most corrected counts
         told[headers.REFINED] = one.outcome.value
         if one.entry:
             told[headers.ENTRY] = one.entry

@@ -32,11 +32,13 @@ class Upstream:
         self._metrics.upstream_error(self._fleet.name(model), fault.kind)
 
     async def open(
-        self, path: str, sent: Mapping[str, str], exchange: Exchange, body: dict[str, Any], terms: Terms
+        self, asking: Asking, sent: Mapping[str, str], exchange: Exchange, terms: Terms, insists: bool
     ) -> Answer:
-        """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that."""
+        """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that and
+        the client does not insist on it."""
+        path, body = asking
         name, backend = self._fleet.serving(exchange.model)
-        optional = "stream_options" in body and not exchange.wants_usage
+        optional = "stream_options" in body and not insists
         if optional and name in self._no_usage:
             body, optional = {key: value for key, value in body.items() if key != "stream_options"}, False
         raw = _dumped(body)
@@ -51,7 +53,7 @@ class Upstream:
         if b"stream_options" not in told:
             return _ReadAnswer(answer, told)
         self._no_usage.add(name)
-        return await self.open(path, sent, exchange, body, terms)
+        return await self.open(asking, sent, exchange, terms, insists)
 
     async def ask(self, tenant: str, asking: Asking, backend: str | None) -> tuple[str, int, bytes]:
         """A question of our own, for a tenant: who answered, with which status, and what. Fault if nobody did.
@@ -130,7 +132,8 @@ def error_body(surface: Surface, status: int, raw: bytes) -> bytes:
     except orjson.JSONDecodeError:
         told = None
     if isinstance(told, dict) and told:
-        return raw
+        theirs = surface.their_error(status, told)
+        return raw if theirs is told else orjson.dumps(theirs)
     return orjson.dumps(surface.error(Fault(f"the upstream answered with status {status} and no readable reason")))
 
 

@@ -21,7 +21,7 @@ _BESIDE = {"tools", "output_config", "output_format", *WORDED}
 _OPAQUE = NOT_TEXT | {"tool_use_id", "media_type", "signature"}
 
 
-class Messages(Translated):
+class Plug(Translated):
     """Turns of blocks in, one message of blocks out."""
 
     name = "messages"

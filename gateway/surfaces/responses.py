@@ -19,7 +19,7 @@ _OPAQUE = NOT_TEXT | {"call_id", "status", "encrypted_content", "image_url", "ph
 _SPEAKERS = {"function_call": "assistant", "reasoning": "assistant", "function_call_output": "tool"}
 
 
-class Responses(Translated):
+class Plug(Translated):
     """Items in, items out."""
 
     name = "responses"

@@ -117,7 +117,7 @@ async def test_what_generates_nothing_passes_and_what_may_generate_does_not(guar
         assert (await response.json())["data"][0]["id"] == engine.model
     async with guarded.http.post(f"{guarded.url}/tokenize", json={"model": engine.model, "prompt": "hi"}) as response:
         assert response.status == 200
-    for path in ("/v1/responses", "/v1/messages", "/inference/v1/generate", "/invocations"):
+    for path in ("/inference/v1/generate", "/invocations"):
         async with guarded.http.post(f"{guarded.url}{path}", json={"model": engine.model, "input": "hi"}) as response:
             assert response.status == 404
             assert (await response.json())["error"]["code"] == "surface_not_guarded"

@@ -70,12 +70,16 @@ ELSEWHERE = {
     "kv.worker": "engine/test_faults.py",
 }
 # Within a room, besides furniture: a kind with other defaults, a reader of frames.
-KIN = {("backends.vllm", "backends.openai"), ("surfaces.stencil", "surfaces.sse")}
+KIN = {
+    ("backends.vllm", "backends.openai"),
+    ("surfaces.stencil", "surfaces.sse"),
+    ("surfaces._translated", "surfaces.chat"),
+}
 # Foreign libraries, and the only files that may know them.
 ONLY = {
     "aiohttp.web": {"server"},
     "aiohttp": {"server", "backends._http"},
-    "re2": {"checks._matcher", "tiers._patterns"},
+    "re2": {"checks._matcher", "tiers._patterns", "anchors.entity"},
     "ahocorasick_rs": {"checks.words"},
     "stdnum": {"checks.pii"},
     "jsonschema": {"checks.schema"},

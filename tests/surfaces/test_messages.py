@@ -11,10 +11,10 @@ import pytest
 
 from gateway import leaves
 from gateway.errors import BadRequest, Refused
-from gateway.surfaces.messages import Messages
+from gateway.surfaces.messages import Plug
 from tests.surfaces.clients import chunk, exchange, parsed, wire
 
-MESSAGES = Messages()
+MESSAGES = Plug()
 HI = [{"role": "user", "content": "hi"}]
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from gateway import leaves
 from gateway.errors import BadRequest, Refused
-from gateway.surfaces.responses import Responses
+from gateway.surfaces.responses import Plug
 from tests.surfaces.clients import JSON, completion, exchange, gpt, parsed, wire
 
-RESPONSES = Responses()
+RESPONSES = Plug()
 CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"x": "bad"}'}
 
 
