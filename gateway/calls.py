@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from gateway.judge import Lane, silent
-from gateway.types import Finding, Verdict
+from gateway.types import NEVER, Action, Finding, Verdict
 from gateway.window import Window
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -26,6 +27,7 @@ class CallWindow:
         self._masked: str | None = None
         self.frontier = 0
         self.halted: Finding | None = None
+        self.limit = NEVER  # 0 once the call was dropped
 
     def feed(self, text: str, final: bool = False) -> None:
         self._parts.append(text)
@@ -34,6 +36,16 @@ class CallWindow:
             if self._lanes:
                 self._judge(whole)
             self.frontier = 0 if self.halted else len(whole)
+
+    def drop(self) -> None:
+        """Nothing of it was ever said."""
+        self.halted, self.limit = None, 0
+
+    def pardon(self, action: Action, _final: bool) -> None:
+        """What halted it is taken for less than that."""
+        self.seen = [replace(f, action=action) if f is self.halted else f for f in self.seen]
+        self.halted = None
+        self.frontier = sum(map(len, self._parts))
 
     def last(self, _count: int) -> str:
         """Nothing: what goes on behind a call is a call of its own."""
@@ -44,10 +56,10 @@ class CallWindow:
         return seen
 
     def touches(self, _start: int, _end: int) -> bool:
-        return self.halted is not None or self._masked is not None
+        return self.halted is not None or self._masked is not None or not self.limit
 
     def render(self, start: int, text: str) -> str:
-        if self.halted:
+        if self.halted or not self.limit:
             return ""
         if self._masked is None:
             return text

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from time import perf_counter
+from typing import NamedTuple
 
 from gateway.backends import Answer
 from gateway.errors import UpstreamFault
 from gateway.ledger import Trip
 from gateway.refine.review import Review
 from gateway.relay import Relay
+from gateway.resume import Resumed
+from gateway.rewind import Stitch
 from gateway.surfaces import sse
 
 Write = Callable[[bytes], Awaitable[None]]
+Resume = Callable[[Relay], Awaitable[Resumed]]  # the way on for what was cut back
 
 LINGER = 0.1  # seconds that the end of the upstream's body may follow its last event
 
@@ -39,33 +43,27 @@ class _Reader:
         return frames
 
 
-async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write, review: Review | None = None) -> None:
+async def stream(
+    answer: Answer,
+    relay: Relay,
+    trip: Trip,
+    write: Write,
+    review: Review | None = None,
+    resume: Resume | None = None,
+) -> None:
     """Write the answer as it may leave, and [DONE]. UpstreamFault if it does not come to its end.
 
-    With a review the relay keeps back what that wants kept, until the review has said how the answer ends.
+    What is cut back goes on by `resume`. With a review the relay keeps back what that wants kept, until the review has
+    said how the answer ends.
     """
-    reader = _Reader()
-    chunks = answer.chunks()
-    out: list[bytes] = []
-    async for chunk in chunks:
-        start = perf_counter()
-        out = relay.feed(reader.feed(chunk), reader.ended)
-        if review is not None:
-            review.hear(relay)
-        trip.own += perf_counter() - start
-        if reader.ended or relay.done:
-            break
-        if review is not None:
-            out = await _reviewed(out, relay, trip, write, review)
-        if out:
-            trip.sent()
-            await write(b"".join(out))
-            out = []
-        else:
-            trip.waits(relay.held)
-    else:
-        out += relay.feed(reader.flush(), True)
-    whole = reader.ended or relay.complete
+    carried = await _pump(answer, relay, trip, write, review)
+    while relay.rewound and resume is not None and not relay.failed:
+        await _write(carried.out, trip, write)
+        begin, answer, stitch = await resume(relay)
+        await _write(relay.feed(begin), trip, write)
+        carried = await _pump(answer, relay, trip, write, review, stitch)
+    out, ended, chunks = carried
+    whole = ended or relay.complete
     if review is not None:
         out = await _reviewed(out, relay, trip, write, review, last=True)
     if relay.failed or not whole:
@@ -75,20 +73,61 @@ async def stream(answer: Answer, relay: Relay, trip: Trip, write: Write, review:
         return
     trip.sent()
     await write(b"".join([*out, sse.DONE_FRAME]))
-    if reader.ended and not relay.done:
+    if ended and not relay.done:
         await _read_out(chunks)
+
+
+class _Carried(NamedTuple):
+    """What may leave and was not written yet, whether [DONE] was seen, and what is left of the body."""
+
+    out: list[bytes]
+    ended: bool
+    chunks: AsyncIterator[bytes]
+
+
+async def _pump(
+    answer: Answer, relay: Relay, trip: Trip, write: Write, review: Review | None, stitch: Stitch | None = None
+) -> _Carried:
+    """One call's events to the client, until nothing more is to be heard of it."""
+    reader = _Reader()
+    chunks = answer.chunks()
+    out: list[bytes] = []
+    async for chunk in chunks:
+        start = perf_counter()
+        frames = reader.feed(chunk)
+        out = relay.feed(stitch.frames(frames) if stitch is not None else frames, reader.ended)
+        if review is not None:
+            review.hear(relay)
+        trip.own += perf_counter() - start
+        if reader.ended or relay.done or relay.idle:
+            break
+        if review is not None:
+            out = await _reviewed(out, relay, trip, write, review)
+        if out:
+            await _write(out, trip, write)
+            out = []
+        else:
+            trip.waits(relay.held)
+    else:
+        frames = reader.flush()
+        out += relay.feed(stitch.frames(frames) if stitch is not None else frames, True)
+    return _Carried(out, reader.ended, chunks)
+
+
+async def _write(out: list[bytes], trip: Trip, write: Write) -> None:
+    if out:
+        trip.sent()
+        await write(b"".join(out))
 
 
 async def _reviewed(
     out: list[bytes], relay: Relay, trip: Trip, write: Write, review: Review, last: bool = False
 ) -> list[bytes]:
-    """What may leave, once the review has been asked if the answer is at its end; meanwhile the client is kept alive."""
+    """What may leave, once the review was asked if the answer is at its end; meanwhile the client is kept alive."""
     if review.over or not (last or relay.complete):
         await review.keep_alive(write, bool(out))
         return out
-    if out:
-        trip.sent()
-        await write(b"".join(out))
+    await _write(out, trip, write)
     return await review.end(relay, write)
 
 

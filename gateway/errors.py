@@ -11,6 +11,7 @@
     +- GuardBroken 503          a check failed, and its rule says: then block
     +- UpstreamFault 502        the endpoint is unreachable, died, or sent what can't be understood
        +- UpstreamTimeout 504   ... or did not answer in time
+    +- Unfinished 502           an answer that was to be whole came to no end; why was counted before
     +- Unavailable 503          no endpoint is healthy
 
     ConfigFault                 a YAML file is wrong: file, line, field, and the fix. Never reaches a client.
@@ -90,6 +91,10 @@ class UpstreamFault(Fault):
 
 class UpstreamTimeout(UpstreamFault):
     status, code = 504, "upstream_timeout"
+
+
+class Unfinished(Fault):
+    status, code = 502, "upstream_error"
 
 
 class Unavailable(Fault):

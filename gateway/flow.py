@@ -14,15 +14,17 @@ from gateway import carry, upstream
 from gateway.backends import Answer
 from gateway.carry import Write
 from gateway.config import House
-from gateway.errors import Fault, UpstreamFault
+from gateway.errors import Fault, Unfinished, UpstreamFault
 from gateway.judge import Lane
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.refine.review import Review
-from gateway.relay import Relay
+from gateway.relay import Manner, Relay
+from gateway.resume import Resumed, Resumer
+from gateway.rewind import Budget
 from gateway.rules import Place
 from gateway.surfaces import Outward, Surface, sse
-from gateway.types import Exchange, Side
+from gateway.types import Exchange, Finding, Side
 from gateway.upstream import Upstream
 
 log = logging.getLogger(__name__)
@@ -40,6 +42,14 @@ class Errand(NamedTuple):
     metrics: Metrics
     upstream: Upstream
     review: Review | None = None
+    budget: Budget | None = None  # if rules may cut the answer back
+    resumer: Resumer | None = None  # and then how it goes on
+
+    @property
+    def manner(self) -> Manner:
+        """How the answer is carried."""
+        rewinds = self.budget.rewinds if self.budget is not None else None
+        return Manner(self.review.hold if self.review else "nothing", self.review is not None, rewinds)
 
     def lanes(self, role: str) -> Sequence[Lane]:
         """The output rules for what `role` says."""
@@ -54,6 +64,12 @@ class Errand(NamedTuple):
         """The answer is over, however it ended: its capture gets its verdict, and its work ends."""
         if answer.capture is not None:
             self.upstream.retrace.settle(answer.capture, self.exchange, self.trip.draft, self.house.terms)
+        answer.close()
+
+    def reject(self, answer: Answer, finding: Finding) -> None:
+        """What the answer goes on to say is not wanted: the work in it is kept, and it ends."""
+        if answer.capture is not None:
+            self.upstream.retrace.reject(answer.capture, finding, self.house.terms)
         answer.close()
 
     def tell(self, fault: Fault) -> bytes:
@@ -98,16 +114,23 @@ class AnswerFlow(Flow):
     async def run(self, write: Write) -> None:
         errand, draft = self._errand, self._errand.trip.draft
         since = len(draft.findings)
-        review = errand.review
-        hold = review.hold if review else "nothing"
-        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes, hold=hold, records=review is not None)
+        relay = Relay(errand.surface, errand.exchange, draft, errand.lanes, manner=errand.manner)
+        resume = self._resume if errand.resumer is not None else None
         try:
-            await carry.stream(self._answer, relay, errand.trip, write, review)
+            await carry.stream(self._answer, relay, errand.trip, write, errand.review, resume)
         except UpstreamFault as fault:
             left = [*relay.feed([], final=True), *relay.release({})]
             await write(b"".join([*left, errand.tell(fault)]))
         finally:
             errand.seen(since)
+
+    async def _resume(self, relay: Relay) -> Resumed:
+        """The way on from where it was cut back."""
+        assert self._errand.resumer is not None
+        self._errand.reject(self._answer, next(iter(relay.rewound.values())).finding)
+        resumed = await self._errand.resumer.resume(relay, self._errand.trip)
+        self._answer = resumed.answer
+        return resumed
 
     def close(self) -> None:
         self._errand.close(self._answer)
@@ -169,3 +192,27 @@ class PatientFlow(Flow):
         opening = self._opening
         if not opening.cancel() and not opening.cancelled() and not opening.exception():
             self._errand.close(opening.result())
+
+
+async def assembled(flow: Flow, surface: Surface, limit: int) -> bytes:
+    """A stream put together for a client that wants its answer whole. Unfinished if it does not come to its end."""
+    decoder, size = sse.Decoder(), 0
+    events: list[bytes] = []
+
+    async def gather(piece: bytes) -> None:
+        nonlocal size
+        size += len(piece)
+        if size > limit:
+            raise UpstreamFault(f"the upstream's answer is larger than {limit} bytes", kind="too_large")
+        events.extend(frame.data for frame in decoder.feed(piece))
+
+    try:
+        await flow.run(gather)
+    finally:
+        flow.close()
+    told = [orjson.loads(data) for data in events if data != sse.DONE]
+    broken = next((event["error"] for event in told if "error" in event and not event.get("choices")), None)
+    if broken is not None:
+        said = broken.get("message") if isinstance(broken, dict) else broken
+        raise Unfinished(str(said or "the upstream reported an error"))
+    return orjson.dumps(surface.assembled(told))

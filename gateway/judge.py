@@ -181,6 +181,7 @@ class Judge:
             for (side, family), same in families.items()
         ]
         self.lanes = lru_cache(maxsize=4096)(self._lanes)
+        self.rewinding = lru_cache(maxsize=4096)(self._rewinding)
 
     def _lanes(self, place: Place) -> tuple[Lane, ...]:
         """The lanes for one place; none if no rule applies there, and then nothing is scanned."""
@@ -192,3 +193,8 @@ class Judge:
             if active:
                 lanes.append(_lane(group, active))
         return tuple(lanes)
+
+    def _rewinding(self, place: Place) -> tuple[Rule, ...]:
+        """The rules that cut an answer back in one place; none nearly everywhere."""
+        rules = [rule for lane in self.lanes(place) for rule in (lane.group.rules[n] for n in sorted(lane.active))]
+        return tuple(rule for rule in rules if rule.action is Action.REWIND)

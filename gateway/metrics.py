@@ -105,6 +105,15 @@ class Metrics:
             multiprocess_mode="livemin",
         )
         self.declined = Counter("retrace_declined", "Donors the engine declined.", ["reason"], registry=registry)
+        self.rewinds = Counter(
+            "retrace_rewinds",
+            "Answers cut back, by why and to which kind of anchor.",
+            ["reason", "anchor"],
+            registry=registry,
+        )
+        self.wasted = Counter(
+            "retrace_wasted_tokens", "Tokens of answers that were cut away.", ["reason"], registry=registry
+        )
         self.refined = Counter(
             "retrace_refined",
             "Answers that could have been read once more, by what became of them and why.",
@@ -218,6 +227,11 @@ class Metrics:
 
     def observe_declined(self, reason: str) -> None:
         self._child(self.declined, reason).inc()
+
+    def observe_rewind(self, reason: str, anchor: str, wasted: int) -> None:
+        """An answer was cut back; so many tokens of it were lost."""
+        self._child(self.rewinds, reason, anchor).inc()
+        self._child(self.wasted, reason).inc(wasted)
 
     def observe_refined(self, outcome: str, why: str, seconds: float) -> None:
         """An answer was looked at; if it was read once more or should have been, that took so long."""

@@ -24,7 +24,7 @@ from gateway.backends import Answer, Call
 from gateway.config import House
 from gateway.errors import BadRequest, Fault, Unknown, UpstreamFault
 from gateway.fleet import Fleet
-from gateway.flow import AnswerFlow, Errand, Flow, OutwardFlow, PatientFlow, WholeFlow
+from gateway.flow import AnswerFlow, Errand, Flow, OutwardFlow, PatientFlow, WholeFlow, assembled
 from gateway.inlet import Canned
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
@@ -36,6 +36,9 @@ from gateway.refine.refiner import Refiner
 from gateway.refine.review import Review
 from gateway.relay import whole
 from gateway.reports import without_report
+from gateway.resume import Resumer
+from gateway.rewind import Budget
+from gateway.rules import Place
 from gateway.sample import Sampled
 from gateway.surfaces import Asking, Outward, Surface, sse
 from gateway.types import Draft, Outcome, Principal, Side
@@ -73,6 +76,7 @@ class Pipeline:
         self._house, self._metrics = house, metrics
         self._upstream = upstream.Upstream(fleet, metrics)
         self.refiner = Refiner(metrics, self._post, lambda: self.under_way)
+        self._refused: dict[str, frozenset[str]] = {}  # what backends are known not to take of a continuation
         self.under_way = 0  # requests, as the server counts them
         self._surfaces: dict[str, Surface] = {
             path: kind() for kind in plugs("surfaces").values() for path in kind.paths
@@ -140,34 +144,60 @@ class Pipeline:
         outward = surface.outward(exchange, body)
         if isinstance(judged, Canned):
             return _told(_canned(errand, judged.message), outward)
-        asked = surface.upstream_body(exchange, judged)
-        errand = errand._replace(review=self._review(errand, asked))
-        return _told(await self._forward(errand, inbound, asked), outward)
+        return _told(await self._forward(errand, inbound, judged), outward)
 
-    def _review(self, errand: Errand, body: Mapping[str, Any]) -> Review | None:
-        """The review of the answer to come; None if nothing could come of it."""
-        file, exchange = errand.house.refine, errand.exchange
-        way = file.way(exchange) if file is not None else PLAIN
-        if file is None or way == PLAIN or not (way.refine or way.delivery == "hold"):
-            return None
-        matter = Matter(exchange, errand.surface, body, errand.lanes("assistant"), file, way)
-        return Review(self.refiner, matter, errand.trip.draft)
-
-    async def _forward(self, errand: Errand, inbound: Inbound, body: dict[str, Any]) -> Reply:
-        exchange, limits = errand.exchange, errand.house.file.limits
-        sent = headers.upstream(inbound.headers, exchange.id)
-        translated = errand.surface.upstream_path
-        asking, insists = Asking(translated or inbound.path, body), exchange.wants_usage and not translated
+    async def _forward(self, errand: Errand, inbound: Inbound, judged: dict[str, Any]) -> Reply:
+        whole, limits = not errand.exchange.stream, errand.house.file.limits
+        sent = headers.upstream(inbound.headers, errand.exchange.id)
+        errand, body = self._prepared(errand, judged, sent)
+        exchange, translated = errand.exchange, errand.surface.upstream_path
+        asking, insists = Asking(translated or inbound.path, body), exchange.wants_usage and not (translated or whole)
         opening = self._upstream.open(asking, sent, exchange, errand.house.terms, insists)
-        if exchange.stream and limits.keep_alive_seconds:
+        if not whole and limits.keep_alive_seconds:
             patient = PatientFlow(errand, opening, limits.keep_alive_seconds)
             return Reply(200, _head(errand, EVENTS, {}, sent), patient)
         answer = await opening
         if exchange.stream and answer.headers.get("content-type", "").startswith(EVENTS):
             flow = AnswerFlow(errand, answer)
-            return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), flow)
+            if not whole:
+                return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), flow)
+            out = await assembled(flow, errand.surface, limits.answer_bytes)
+        else:
+            out = await self._read(errand, answer)
+        return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
+
+    def _prepared(
+        self, errand: Errand, judged: dict[str, Any], sent: Mapping[str, str]
+    ) -> tuple[Errand, dict[str, Any]]:
+        """The errand with what may still become of its answer, and the body to send. An answer that may be cut back is
+        always streamed to here, so that it can be cut while it is made."""
+        exchange, who, house = errand.exchange, errand.exchange.principal, errand.house
+        place = Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, "assistant")
+        rules = house.judge.rewinding(place)
+        if rules:
+            judged, exchange = {**judged, "stream": True}, exchange._replace(stream=True)
+        body = errand.surface.upstream_body(exchange, judged)
+        errand = errand._replace(exchange=exchange, review=self._review(errand, body))
+        if rules:
+            way = (self._upstream, self._metrics, self._refused)
+            resumer = Resumer(*way, errand.surface, exchange, body, sent, house.rules, house.terms)
+            errand = errand._replace(budget=Budget(rules), resumer=resumer)
+        return errand, body
+
+    def _review(self, errand: Errand, body: Mapping[str, Any]) -> Review | None:
+        """The review of the answer to come; None if nothing could come of it."""
+        file, exchange = errand.house.refine, errand.exchange
+        way = file.way(exchange) if file is not None else PLAIN
+        if file is None or not (way.refine or way.delivery == "hold"):
+            return None
+        matter = Matter(exchange, errand.surface, body, errand.lanes("assistant"), file, way)
+        return Review(self.refiner, matter, errand.trip.draft)
+
+    async def _read(self, errand: Errand, answer: Answer) -> bytes:
+        """An answer in one piece, judged and reviewed."""
+        limit = errand.house.file.limits.answer_bytes
         try:
-            raw = await answer.read(limits.answer_bytes)
+            raw = await answer.read(limit)
             with errand.trip:
                 if len(raw) < LARGE:
                     out = self._whole(errand, answer, raw)
@@ -177,7 +207,7 @@ class Pipeline:
                 out = await errand.review.whole(out)
         finally:
             errand.close(answer)
-        return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
+        return out
 
     def _whole(self, errand: Errand, answer: Answer, raw: bytes) -> bytes:
         if answer.status >= 400:
@@ -190,7 +220,7 @@ class Pipeline:
         return out
 
     def _wrong(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:
-        """A tenant says that what it got from the cache was wrong: it is forgotten, and never served like that again."""
+        """A tenant says that what it got from the cache was wrong: it is forgotten, and not served like that again."""
         trip.surface = "own"
         try:
             told = orjson.loads(inbound.body)

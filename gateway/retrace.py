@@ -26,7 +26,7 @@ from gateway.sample import Reservoir, Sampled
 from gateway.similar import Similar
 from gateway.stores import Kept, Near, Sketch, Store, StoreSpec
 from gateway.terms import ACCEPTED, Terms
-from gateway.types import Draft, Exchange
+from gateway.types import Draft, Exchange, Finding
 from gateway.wording import kept_on, used_on
 
 log = logging.getLogger(__name__)
@@ -136,6 +136,14 @@ class Retrace:
             capture.keep(reason, kept_on(terms.policy(reason), draft.findings[draft.asked :]))
         else:
             capture.drop(reason)
+
+    def reject(self, capture: Capture, finding: Finding, terms: Terms) -> None:
+        """A rule cut the draft back: its capture is kept, if the reason's policy lets it."""
+        policy = terms.policy(finding.reason)
+        if policy.captures:
+            capture.keep(finding.reason, kept_on(policy, [finding]))
+        else:
+            capture.drop(finding.reason)
 
     def _told(self, asked: Asked, outcome: Outcome) -> None:
         """What became of an exchange's capture, and of the donor it was offered."""

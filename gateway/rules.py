@@ -6,10 +6,11 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from gateway.anchors import AnchorSpec
 from gateway.checks import Check
-from gateway.plug import OneOf, Strict
+from gateway.plug import OneOf, Strict, plugs
 from gateway.types import Action, Reason, Side
 
 BROKEN = "R900"  # the reason code of a check that failed: guard.broken
@@ -59,6 +60,35 @@ class When(Strict):
         return all(any(fnmatchcase(getattr(place, name), glob) for glob in globs) for name, globs in asked.items())
 
 
+class Steer(Strict):
+    """What leads the model past the place where it went wrong, in the language of the answer."""
+
+    say: Words | None = Field(default=None, description="The next words of the answer, which the client reads as well.")
+    tell: Words | None = Field(
+        default=None, description="An instruction behind the last question, which nobody but the model reads."
+    )
+
+
+class Rewinding(Strict):
+    """How a rule with `action: rewind` repairs an answer: cut back to an anchor, go on from there."""
+
+    budget: int = Field(default=2, ge=1, le=10, description="How often in one answer, for all such rules together.")
+    anchors: tuple[Annotated[AnchorSpec, OneOf("anchors")], ...] = Field(
+        default_factory=lambda: (plugs("anchors")["word"](),),
+        description="Where it may be cut. Of a live stream text leaves from anchor to anchor: with `word` nothing "
+        "waits longer than it would, with `sentence` each sentence waits for its end.",
+    )
+    steer: Steer = Steer()
+    ban: bool = Field(
+        default=True, description="Keep the model from saying what was found again, where the endpoint can (vLLM)."
+    )
+    otherwise: Literal["block", "tag", "refine"] = Field(
+        default="block", alias="else", description="What the finding means once the budget is spent."
+    )
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True)
+
+
 class Rule(Strict):
     """One rule. `on_error` says what happens when its check fails: by default the text is blocked, never passed."""
 
@@ -75,13 +105,25 @@ class Rule(Strict):
         default="error",
         description="A blocked input: an HTTP error, or a normal answer that holds the message.",
     )
+    rewind: Rewinding | None = Field(default=None, description="For `action: rewind`: how; if absent, the defaults.")
     mask: str = Field(default="***", max_length=64, description="What stands in the place of masked text.")
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
         if self.respond == "answer" and (self.side is not Side.INPUT or self.action is not Action.BLOCK):
             raise ValueError("`respond: answer` belongs to rules with `side: input` and `action: block`")
+        if self.action is Action.REWIND and self.side is not Side.OUTPUT:
+            raise ValueError("only an answer can be rewound; write `side: output`, or `action: block`")
+        if self.rewind is not None and self.action is not Action.REWIND:
+            raise ValueError("`rewind` belongs to rules with `action: rewind`")
         return self
+
+    @property
+    def rewinding(self) -> Rewinding:
+        return self.rewind or _AS_USUAL
+
+
+_AS_USUAL = Rewinding()
 
 
 def _unique(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:

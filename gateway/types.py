@@ -21,7 +21,8 @@ class Verdict(IntEnum):
     TAG = 1
     REFINE = 2
     MASK = 3
-    BLOCK = 4
+    REWIND = 4
+    BLOCK = 5
 
     @property
     def word(self) -> str:
@@ -30,13 +31,14 @@ class Verdict(IntEnum):
 
 
 class Action(StrEnum):
-    """What a rule does about a finding. `monitor` counts and logs, and changes nothing; `refine` has the answer read once
-    more (rules/refine.yaml)."""
+    """What a rule does about a finding. `monitor` counts and logs, and changes nothing; `refine` has the answer read
+    once more (rules/refine.yaml); `rewind` cuts it back and lets the model go on from there."""
 
     MONITOR = "monitor"
     TAG = "tag"
     REFINE = "refine"
     MASK = "mask"
+    REWIND = "rewind"
     BLOCK = "block"
 
     @property
@@ -62,6 +64,7 @@ _VERDICTS = {
     Action.TAG: Verdict.TAG,
     Action.REFINE: Verdict.REFINE,
     Action.MASK: Verdict.MASK,
+    Action.REWIND: Verdict.REWIND,
     Action.BLOCK: Verdict.BLOCK,
 }
 
@@ -215,6 +218,18 @@ class Refined(NamedTuple):
     entry: str = ""  # what the cache calls what it was taken from, or put under
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A part of the answer that was cut away, and what that cost. Tokens are counted in events, which hold one as a
+    rule: of some endpoints they are a lower bound."""
+
+    choice: int
+    finding: Finding
+    anchor: str  # the kind of anchor it was cut back to
+    kept: int  # tokens of the answer when it went on from there
+    wasted: int  # tokens of this attempt that were cut away
+
+
 @dataclass(slots=True)
 class Draft:
     """What became of the answer so far: the one noun that grows while the exchange is on its way."""
@@ -225,6 +240,7 @@ class Draft:
     finish: dict[int, str] = field(default_factory=dict)
     halted: dict[int, Finding] = field(default_factory=dict)
     refined: dict[int, Refined] = field(default_factory=dict)
+    attempts: list[Attempt] = field(default_factory=list)  # those that were cut back
 
     @property
     def verdict(self) -> Verdict:

@@ -31,6 +31,10 @@ class Upstream:
     def count(self, model: str, fault: UpstreamFault) -> None:
         self._metrics.upstream_error(self._fleet.name(model), fault.kind)
 
+    def serving(self, model: str) -> str:
+        """The name of the backend of a model."""
+        return self._fleet.name(model)
+
     async def open(
         self, asking: Asking, sent: Mapping[str, str], exchange: Exchange, terms: Terms, insists: bool
     ) -> Answer:

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from gateway.anchored import Anchored
+from gateway.anchors import AnchorSpec, Cut
 from gateway.calls import CallWindow
 from gateway.judge import Lane
 from gateway.surfaces.sse import Frame
+from gateway.types import NEVER, Action
 from gateway.window import Window
 
 CARRY = 64  # characters of a channel that a resumed one is judged together with
@@ -31,50 +34,116 @@ class Told:
         """All that was let go, and behind it what is not yet."""
         return "".join(self._parts) + self._ahead
 
-    def hear(self, text: str, window: Window) -> None:
+    def hear(self, text: str, window: Window | Anchored) -> None:
         """The window has taken this text."""
         self._ahead += text
         ready = window.frontier - self._read
         if ready > 0:
             self._parts.append(window.render(self._read, self._ahead[:ready]))
             self._ahead, self._read = self._ahead[ready:], window.frontier
+        if window.limit is not NEVER:
+            self._ahead = ""  # it was cut away
 
     def reopen(self, at: int) -> None:
         """The text goes on in a new window, at this position of it."""
         self._read, self._ahead = at, ""
 
 
+Windows = Window | Anchored | CallWindow
+
+
 class Channel:
     """One text of one choice: its window, and the parts that came since it was last judged.
 
-    `told` is what a client reads of it, kept only if somebody asks for it.
+    `told` is what a client reads of it, kept only if somebody asks for it. With `anchors` it can be cut back to one of
+    them. `held`: nothing leaves before the choice has come to its end, as of a call.
     """
 
-    __slots__ = ("choice", "end", "is_call", "name", "open", "parts", "told", "window")
+    __slots__ = ("_anchors", "_ends", "_past", "choice", "end", "is_call", "name", "open", "parts", "told", "window")
 
-    def __init__(self, choice: int, name: str, lanes: Sequence[Lane], told: Told | None = None) -> None:
+    def __init__(
+        self,
+        choice: int,
+        name: str,
+        lanes: Sequence[Lane],
+        told: Told | None = None,
+        anchors: Sequence[AnchorSpec] | None = None,
+        held: bool = False,
+    ) -> None:
         self.choice, self.name = choice, name
-        self.is_call = name.endswith("arguments")
-        self.window: Window | CallWindow = CallWindow(lanes) if self.is_call else Window(lanes)
+        self.is_call = held or name.endswith("arguments")
+        self._anchors, self._past = anchors, ""
+        self._ends: list[int] = []
+        self.window = self._window(lanes, "")
         self.parts: list[str] = []
         self.end = 0
         self.open = True
         self.told = told
+
+    def _window(self, lanes: Sequence[Lane], tail: str) -> Windows:
+        if self.is_call:
+            return CallWindow(lanes)
+        if self._anchors is not None:
+            return Anchored(lanes, self._anchors, self._past, tail)
+        return Window(lanes, tail)
+
+    def take(self, text: str) -> None:
+        """More of it has come."""
+        self.end += len(text)
+        self.parts.append(text)
+        if self._anchors is not None:
+            self._ends.append(self.end)
+
+    def take_all(self, texts: Sequence[str], bounds: Sequence[int]) -> None:
+        """Several at once, and where they stand."""
+        self.end = bounds[-1]
+        self.parts += texts
+        if self._anchors is not None:
+            self._ends += bounds[1:]
 
     def judge(self, final: bool) -> None:
         text = "".join(self.parts)
         self.parts.clear()
         if final:
             self.open = False
+        if self._anchors is not None:
+            self._past += text
         self.window.feed(text, final)
-        if self.told is not None and isinstance(self.window, Window):
+        self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        if self.told is not None and not isinstance(self.window, CallWindow):
             self.told.hear(text, self.window)
+
+    def pardon(self, action: Action, final: bool) -> None:
+        """What has just halted it means less than that."""
+        self.window.pardon(action, final)
+        self._tell("")
+
+    def stands(self) -> None:
+        """What has just halted it ends it."""
+        if isinstance(self.window, Anchored):
+            self.window.stands()
+            self._tell("")
+
+    def cut(self) -> tuple[Cut, int, int]:
+        """Cut it back to before what has just halted it: where, and how many events stay and go."""
+        assert isinstance(self.window, Anchored), "only what has anchors can be cut back"
+        behind = self.end - len(self._past)  # windows begin anew when a text goes on
+        cut = self.window.rewound()
+        self._past = self._past[: cut.position - behind]
+        self._tell("")
+        kept = bisect_right(self._ends, cut.position)
+        counted = cut, kept, len(self._ends) - kept
+        self._ends.clear()
+        self.open = False
+        return counted
 
     def reopen(self, lanes: Sequence[Lane]) -> None:
         """The text goes on after a pause: a new window that knows the last words of the old one."""
         tail = self.window.last(CARRY)
         self.end = len(tail)
-        self.window = CallWindow(lanes) if self.is_call else Window(lanes, tail)
+        self.window = self._window(lanes, tail)
         self.open = True
         if self.told is not None:
             self.told.reopen(self.end)
@@ -84,7 +153,7 @@ class Mark(NamedTuple):
     """Where a piece of an event's text stands."""
 
     channel: Channel
-    window: Window | CallWindow
+    window: Windows
     start: int
     end: int
     text: str
@@ -100,7 +169,10 @@ class Waiting(NamedTuple):
 
     @property
     def ready(self) -> bool:
-        return all(mark.end <= mark.window.frontier or mark.window.halted for mark in self.marks)
+        return all(
+            mark.end <= mark.window.frontier or mark.window.halted or mark.window.limit is not NEVER
+            for mark in self.marks
+        )
 
 
 class Run:
@@ -114,8 +186,7 @@ class Run:
         one = len(texts) == 1
         self._bounds = [start, start + len(texts[0])] if one else list(accumulate(map(len, texts), initial=start))
         self._sent = 0
-        channel.end = self._bounds[-1]
-        channel.parts += texts
+        channel.take_all(texts, self._bounds)
 
     @property
     def over(self) -> bool:
@@ -124,7 +195,7 @@ class Run:
     def leaving(self) -> list[bytes] | None:
         """The events whose text may leave now, as they came; None if one of them can't leave as it came."""
         window = self._window
-        if window.halted:
+        if window.halted or window.limit is not NEVER:
             return None
         ready = bisect_right(self._bounds, window.frontier, self._sent) - 1
         if ready <= self._sent:

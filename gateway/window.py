@@ -16,7 +16,7 @@ from operator import attrgetter
 
 from gateway.judge import Lane, Track
 from gateway.rules import BROKEN
-from gateway.types import Finding, Verdict
+from gateway.types import NEVER, Action, Finding, Verdict
 
 CONTEXT = 2048  # judged characters kept, for checks that look back
 _WORD = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -31,6 +31,7 @@ class Window:
     __slots__ = (
         "_base",
         "_before",
+        "_beyond",
         "_end",
         "_masks",
         "_open",
@@ -40,6 +41,7 @@ class Window:
         "_word",
         "frontier",
         "halted",
+        "limit",
         "seen",
     )
 
@@ -52,10 +54,12 @@ class Window:
         self._end = self._before = len(before)
         self._pending: list[Finding] = []  # settled for their lane, not yet passed by the frontier
         self._masks: list[Finding] = []  # passed by the frontier
+        self._beyond: list[Finding] = []  # what watching rules saw behind the place where the text was halted
         self._told: list[Finding] = []  # what watching rules have said of the text that is still here
         self.seen: list[Finding] = []
         self.frontier = self._before
         self.halted: Finding | None = None
+        self.limit = NEVER  # where the text was cut back to; nothing behind leaves
 
     def feed(self, text: str, final: bool = False) -> None:
         """Take more text; `final` says it was the last. Moves `frontier`, may set `halted`."""
@@ -77,7 +81,20 @@ class Window:
 
     def last(self, count: int) -> str:
         """The last characters judged, as far as there are any and rules ask for them."""
-        return self._open[-count:]
+        kept = self._open if self.limit is NEVER else self._open[: max(self.limit - self._base, 0)]
+        return kept[-count:]
+
+    def cut(self, position: int) -> None:
+        """What halted the text is undone: it ends at `position`, at or behind the frontier, and goes on elsewhere."""
+        self.halted, self.limit = None, position
+        self.frontier = position
+
+    def pardon(self, action: Action, final: bool) -> None:
+        """What has just halted the text is taken for less than that, and it goes on."""
+        halted, self.halted = self.halted, None
+        self.seen = [replace(f, action=action) if f is halted else f for f in self.seen]
+        self._pending = [f for f in self._pending if f is not halted] + self._beyond
+        self._judge(final)
 
     def taken(self) -> list[Finding]:
         """The findings since the last call that now stand for good."""
@@ -86,6 +103,8 @@ class Window:
 
     def touches(self, start: int, end: int) -> bool:
         """Whether the text in [start, end) leaves other than it came."""
+        if end > self.limit:
+            return True
         if self.halted and end > self.halted.start:
             return True
         while self._masks and self._masks[0].end <= start:
@@ -103,7 +122,7 @@ class Window:
             if mask.start >= start:
                 parts.append(text[place - start : mask.start - start] + mask.replacement)
             place = max(mask.end, place)
-        limit = min(end, self.halted.start) if self.halted else end
+        limit = min(end, self.limit, self.halted.start if self.halted else end)
         parts.append(text[place - start : max(limit - start, 0)])
         return "".join(parts)
 
@@ -130,7 +149,7 @@ class Window:
 
     def _settle(self, frontier: int, final: bool) -> int:
         self._pending.sort(key=_order)
-        halting = next((f for f in self._pending if f.verdict is Verdict.BLOCK), None)
+        halting = next((f for f in self._pending if f.verdict >= Verdict.REWIND), None)
         if halting and (halting.start < frontier or final):
             return self._halt(halting)
         if not final:
@@ -143,6 +162,7 @@ class Window:
     def _halt(self, halting: Finding) -> int:
         """The text ends where the finding begins. Rules that watch are asked about just that, whatever came behind."""
         cut = halting.start
+        self._beyond = [f for f in self._pending if not f.action.holds and f.end > cut and f.reason != BROKEN]
         acting = [f for f in self._pending if f.action.holds or f.reason == BROKEN]
         kept = self._open[: cut - self._base]
         watched = [f for track in self._tracks for f in track.watched(kept, self._base) if self._is_news(f)]

@@ -76,6 +76,7 @@ class RawUpstream:
                 await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
                 self.open -= 1
                 if gone.done():
+                    gone.exception()  # a reset is a way to leave, too
                     seen.closed.set()
                     answer.cancel()
                     return

@@ -14,7 +14,7 @@ def finding(action: Action) -> Finding:
 
 
 def test_verdicts_stand_in_order_of_gravity() -> None:
-    assert sorted(Verdict) == [Verdict.ALLOW, Verdict.TAG, Verdict.REFINE, Verdict.MASK, Verdict.BLOCK]
+    assert sorted(Verdict) == [Verdict.ALLOW, Verdict.TAG, Verdict.REFINE, Verdict.MASK, Verdict.REWIND, Verdict.BLOCK]
 
 
 @pytest.mark.parametrize(

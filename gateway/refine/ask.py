@@ -22,6 +22,7 @@ from gateway.types import Usage
 LOW = 10  # vLLM serves the lowest number first; its own default is 0
 BYTES_PER_TOKEN = 4  # a rough one, before anything is asked: for three of a Chinese character just as well
 _TRIES = 3
+_SCHEMA = frozenset({"schema"})
 
 
 class Sent(NamedTuple):
@@ -75,21 +76,24 @@ class Reader:
 
     async def read(self, errand: Errand, manner: Manner) -> Reading:
         """One reading. Fault if there is none, UpstreamFault also if it can't be understood."""
-        without: frozenset[str] = self._refused.get(manner.backend or errand.model, frozenset())
-        if manner.form == "text":
-            without |= {"schema"}
+        whom = manner.backend or errand.model
+        refused: frozenset[str] = self._refused.get(whom, frozenset())
+        unspared = _SCHEMA if manner.form == "json" else frozenset()
         for _ in range(_TRIES):
+            without = refused | _SCHEMA if manner.form == "text" else refused - unspared
             sent = await self._post(errand.tenant, asked(errand, manner, without), manner.backend)
-            if sent.status == 200:
+            if sent.status == 200:  # so it was that, and not this conversation
+                self._remember(whom, refused)
                 return _understood(sent.body, manner.most)
-            blamed = _blamed(sent, without) - ({"schema"} if manner.form == "json" else frozenset())
+            blamed = _blamed(sent, without) - unspared
             if not blamed:
                 break
-            without |= blamed
-            self._remember(manner.backend or errand.model, without)
+            refused |= blamed
         raise UpstreamFault(f"the second reading was answered with status {sent.status}", kind=f"status_{sent.status}")
 
     def _remember(self, whom: str, refused: frozenset[str]) -> None:
+        if not refused:
+            return
         if len(self._refused) >= 1024:
             self._refused.clear()
         self._refused[whom] = refused

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections.abc import Callable
 from hashlib import blake2b
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from classifiers.manifest import ModelFault
+from gateway import leaves
 from gateway.errors import Fault, Unavailable, UpstreamFault
 from gateway.metrics import Metrics
 from gateway.refine import ask, caution
@@ -42,7 +44,6 @@ log = logging.getLogger(__name__)
 BY_RULE = "rule"  # why an answer is read that a rule asks to be
 LATE = "late"  # why a person should look at one that was found wrong when it had long been out
 LATE_SECONDS = 60.0  # that a reading may take for which nobody waits
-_MARGIN = 0.01  # seconds by which a reading ends before all of its time is over
 
 
 class Later(NamedTuple):
@@ -147,7 +148,7 @@ class Refiner:
         try:
             async with asyncio.timeout_at(until):
                 wish = Wish(True, BY_RULE) if forced else await self._panel.judge(case)
-                result = await self._fulfilled(matter, case, wish, until - _MARGIN)
+                result = await self._fulfilled(matter, case, wish, until)
         except TimeoutError:
             result = self._missed(matter, case, "slow")
         refined = result.refined
@@ -161,7 +162,7 @@ class Refiner:
             if wish.risk > 0 and self._backlog is not None:
                 self._backlog.add(Later(matter, case))
             return Result(Refined(Outcome.UNTOUCHED, wish.why))
-        hit = self._memo.get(case.tenant, case.question, case.answer, _scope(case)) if self._memo else None
+        hit = self._memo.get(case.tenant, case.question, case.answer, _scope(matter, case)) if self._memo else None
         if hit is not None:
             known = Refined(Outcome.FINE, "known" if hit.exact else "alike", entry=hit.entry)
             return self._corrected(matter, case, hit.corrections, known)
@@ -174,22 +175,22 @@ class Refiner:
             return self._missed(matter, case, "failed")
         if not reading.reply.readable:
             return self._missed(matter, case, "unreadable")
-        found = Refined(Outcome.FINE, wish.why, (), reading.usage, self._remember(case, reading))
+        found = Refined(Outcome.FINE, wish.why, (), reading.usage, self._remember(matter, case, reading))
         return self._corrected(matter, case, reading.reply.corrections, found)
 
     async def _read(self, matter: Matter, case: Case, until: float) -> Reading:
         """One reading, within its limits. Refusal or Fault if there is none; the breaker hears of it.
 
-        `until` is the event loop's time by which it must be over.
+        `until` is the event loop's time at which the caller gives up.
         """
         errand, manner = matter.errand(case), matter.manner
         async with self._gate.place(case.tenant, matter.way.quota, ask.tokens(errand, manner)):
             try:
-                async with asyncio.timeout_at(until):
-                    reading = await self._reader.read(errand, manner)
-            except TimeoutError:
-                self._gate.breaker.failed()
-                raise Refusal("slow") from None
+                reading = await self._reader.read(errand, manner)
+            except asyncio.CancelledError:
+                if asyncio.get_running_loop().time() >= until:  # it was slow; else its client has left
+                    self._gate.breaker.failed()
+                raise
             except (UpstreamFault, Unavailable) as fault:
                 if not (isinstance(fault, UpstreamFault) and fault.kind.startswith("status_4")):  # of one request alone
                     self._gate.breaker.failed()
@@ -201,11 +202,12 @@ class Refiner:
             self._metrics.corrected(fate)
         return reading
 
-    def _remember(self, case: Case, reading: Reading) -> str:
+    def _remember(self, matter: Matter, case: Case, reading: Reading) -> str:
         """What the cache calls it from now on."""
         if self._memo is None:
             return ""
-        return self._memo.put(case.tenant, _scope(case), case.question, case.answer, reading.reply.corrections)
+        scope = _scope(matter, case)
+        return self._memo.put(case.tenant, scope, case.question, case.answer, reading.reply.corrections)
 
     def _corrected(self, matter: Matter, case: Case, corrections: tuple[Correction, ...], refined: Refined) -> Result:
         result, dropped = corrected(matter, case.answer, corrections, refined)
@@ -226,10 +228,15 @@ class Refiner:
     async def _read_late(self, later: Later) -> None:
         """The reading of an answer that is long out: what it gives is kept for the next like it."""
         matter, case = later
-        reading = await self._read(matter, case, asyncio.get_running_loop().time() + LATE_SECONDS)
+        until = asyncio.get_running_loop().time() + LATE_SECONDS
+        try:
+            async with asyncio.timeout_at(until):
+                reading = await self._read(matter, case, until)
+        except TimeoutError:
+            raise Refusal("slow") from None
         if not reading.reply.readable:
             return
-        self._remember(case, reading)
+        self._remember(matter, case, reading)
         if corrected(matter, case.answer, reading.reply.corrections, Refined(Outcome.FINE))[0].refined.corrections:
             self._queue(matter, case, LATE)
 
@@ -237,10 +244,19 @@ class Refiner:
         if self._docket is None:
             return
         spans = tuple((span.start, span.end, span.kind) for span in caution.spans(case.answer))
-        who = (matter.exchange.id, time.time(), case.tenant, case.surface, case.model)
+        name = f"{matter.exchange.id}-{secrets.token_hex(4)}"  # an exchange may have several answers, and each twice
+        who = (name, time.time(), case.tenant, case.surface, case.model)
         self._docket.add(Entry(*who, (why,), case.language, case.question, case.answer, spans, case.domain))
 
 
-def _scope(case: Case) -> str:
-    """Within which a reading holds: the model, and all that stands before the question, by which it was checked."""
-    return f"{case.model} {blake2b(case.context.encode(errors='surrogatepass'), digest_size=16).hexdigest()}"
+def _scope(matter: Matter, case: Case) -> str:
+    """Within which a reading holds: the model, and all by which it was checked, be it a text, a picture or a tool.
+
+    Only the question is left out, since it may be asked in other words.
+    """
+    digest = blake2b(digest_size=16)
+    asking = matter.surface.review(matter.body, "", "")
+    for _, text in leaves.texts(asking.body):
+        if text.strip() != case.question.strip():
+            digest.update(f"{len(text)} {text}".encode(errors="surrogatepass"))
+    return f"{case.model} {digest.hexdigest()}"

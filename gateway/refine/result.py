@@ -20,9 +20,10 @@ def corrected(
     language = caution.language_of(answer)
     kept = matter.file.guards.most_marks - edits.marks(answer)
     clean = edits.edited(answer, corrections[: max(kept, 0)], False, language)
+    if not corrections:
+        return Result(refined._replace(outcome=Outcome.FINE)), ()
     if not clean.made:
-        outcome = Outcome.KEPT if corrections else Outcome.FINE
-        return Result(refined._replace(outcome=outcome, why="no_edit" if corrections else "")), clean.dropped
+        return Result(refined._replace(outcome=Outcome.KEPT, why="no_edit")), clean.dropped
     if not edits.sane(answer, clean.text):
         return Result(refined._replace(outcome=Outcome.KEPT, why="off_length")), clean.dropped
     done = refined._replace(outcome=Outcome.CORRECTED, corrections=clean.made)
@@ -38,7 +39,7 @@ def corrected(
 
 
 def degraded(matter: Matter, answer: str, why: str, usage: Usage | None = None, *, always: bool = True) -> Result:
-    """The answer with what a person should look at. Unless `always`, an answer without anything of that kind is left."""
+    """The answer with what a person should look at. Unless `always`, one without anything of that kind is left."""
     spans = caution.spans(answer)
     if not spans and not always:
         return Result(Refined(Outcome.UNTOUCHED, why))
@@ -48,7 +49,8 @@ def degraded(matter: Matter, answer: str, why: str, usage: Usage | None = None, 
     if placement == "header":
         return Result(refined)
     if matter.way.delivery == "hold":
-        return Result(refined, instead=caution.tagged(answer, placement, language, tags))
+        tagged = caution.tagged(answer, placement, language, tags)
+        return Result(refined, instead=tagged if tagged != answer else None)
     return Result(refined, behind=caution.note(answer, language, tags))
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import orjson
 
 from gateway.errors import UpstreamFault
+from gateway.outbox import Ending, Hold
 from gateway.refine.matter import Matter, Result
 from gateway.refine.refiner import Refiner
-from gateway.relay import Ending, Hold, Relay
+from gateway.relay import Relay
 from gateway.surfaces import sse
 from gateway.types import Draft, Outcome, Usage, Verdict
 

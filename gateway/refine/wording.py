@@ -33,7 +33,8 @@ _ANSWER: Mapping[Form, Mapping[Language, str]] = {
         '"fixed":"right words"}}]}}; an empty list if nothing is wrong.',
     },
     "text": {
-        "zh": "最多 {most} 处，每处一行：【修正】回答中的错误原文 → 改正后的文字（依据：……）。没有错误则只输出【无需修正】。",
+        "zh": "最多 {most} 处，每处一行：【修正】回答中的错误原文 → 改正后的文字（依据：……）。"
+        "没有错误则只输出【无需修正】。",
         "en": "Give at most {most}, a line each: [corrected] wrong words of the answer -> right words (evidence: ...). "
         "If nothing is wrong, say only [no correction].",
     },

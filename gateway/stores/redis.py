@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import Field, model_validator
 
-from gateway.stores import NEAR, WIDTH, Kept, Near, Observe, Sketch, Store, StoreSpec
 from gateway.breaker import Breaker
+from gateway.stores import NEAR, WIDTH, Kept, Near, Observe, Sketch, Store, StoreSpec
 from gateway.stores._change import CHANGE
 from gateway.stores._codes import BITS, mask
 from gateway.stores._find import FIND

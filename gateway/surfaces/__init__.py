@@ -41,6 +41,16 @@ class Asking(NamedTuple):
     body: dict[str, Any]
 
 
+class Continuation(NamedTuple):
+    """How an answer goes on. `instruct`: told to, for endpoints that can't just continue a text."""
+
+    kept: str
+    tokens: int = 0  # of what is kept
+    instruct: bool = False
+    tell: str = ""  # an instruction that only the model reads
+    ban: Sequence[str] = ()  # what it must not say
+
+
 class Outward(ABC):
     """One answer in the upstream's format, told to a client that speaks another. Only what was judged comes here."""
 
@@ -122,6 +132,26 @@ class Surface(ABC):
     @abstractmethod
     def review(self, body: Mapping[str, Any], answer: str, instruction: str) -> Asking:
         """The same conversation, its answer, and then an instruction on it: all before that begins as it did."""
+
+    @abstractmethod
+    def resume(self, body: Mapping[str, Any], more: Continuation) -> Asking:
+        """A call in which an answer goes on from what stands of it."""
+
+    @abstractmethod
+    def spoken(self, head: Mapping[str, Any], choice: int, text: str) -> dict[str, Any]:
+        """An event like `head` in which a choice says a text."""
+
+    @abstractmethod
+    def resumed(self, data: dict[str, Any], head: Mapping[str, Any], choice: int) -> None:
+        """Tell an event of such a call as one of the first, whose first event was `head`."""
+
+    @abstractmethod
+    def reckoned(self, data: dict[str, Any], usage: Usage, attempts: int, wasted: int) -> None:
+        """Put the usage of the whole answer in the place of one call's."""
+
+    @abstractmethod
+    def assembled(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The whole answer that these events of a stream are."""
 
     @abstractmethod
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from gateway import leaves
 from gateway.errors import BadRequest, Fault, UpstreamFault
-from gateway.surfaces import Reading, Surface
+from gateway.surfaces import Continuation, Reading, Surface
+from gateway.surfaces._assembled import assembled
 from gateway.types import Exchange, Finding, Piece, Usage
 
 # Keys under which no text stands that a reader sees: names of things, and media that are never opened here.
@@ -30,6 +31,7 @@ NOT_TEXT = frozenset(
 )
 OURS = ("kv_transfer_params", "cache_salt")  # only the gateway may set these
 MOST_CHOICES = 128
+_NAMES = ("id", "object", "created", "model", "system_fingerprint")  # what tells one call's events from another's
 _SHAPING = ("guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs")
 
 
@@ -162,6 +164,42 @@ class OpenAISurface(Surface):
             told = _usage(usage) or Usage()
             prompt, completion = told.prompt + more.prompt, told.completion + more.completion
             usage.update(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+
+    def resumed(self, data: dict[str, Any], head: Mapping[str, Any], choice: int) -> None:
+        data.update({name: head[name] for name in _NAMES if name in head})
+        for one in _choices(data):
+            one["index"] = choice
+            if isinstance(delta := one.get("delta"), dict):
+                delta.pop("role", None)
+
+    def spoken(self, head: Mapping[str, Any], choice: int, text: str) -> dict[str, Any]:
+        told = {name: head[name] for name in _NAMES if name in head}
+        return {**told, "choices": [{"index": choice, **self.said(text), "logprobs": None, "finish_reason": None}]}
+
+    @abstractmethod
+    def said(self, text: str) -> dict[str, Any]:
+        """The part of a choice that says a text."""
+
+    def reckoned(self, data: dict[str, Any], usage: Usage, attempts: int, wasted: int) -> None:
+        told = data["usage"]
+        prompt, completion = usage.prompt, usage.completion
+        told.update(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+        told["retrace"] = {"attempts": attempts, "wasted_tokens": wasted}
+
+    def continued(self, body: Mapping[str, Any], more: Continuation) -> dict[str, Any]:
+        """The body less what a continuation must not ask again: one choice, streamed, of the tokens that are left."""
+        asked = {name: value for name, value in body.items() if name not in ("n", "best_of", "echo")}
+        for name in ("max_tokens", "max_completion_tokens"):
+            if isinstance(limit := asked.get(name), int):
+                asked[name] = max(limit - more.tokens, 1)
+        if isinstance(least := asked.get("min_tokens"), int):
+            asked["min_tokens"] = max(least - more.tokens, 0)
+        if more.ban:
+            asked["bad_words"] = [*dict.fromkeys([*(body.get("bad_words") or ()), *more.ban])]
+        return {**asked, "stream": True, "stream_options": {"include_usage": True}}
+
+    def assembled(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return assembled(events)
 
     def free(self, body: Mapping[str, Any]) -> bool:
         wanted = body.get("response_format")

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.surfaces import Asking, Outward
+from gateway.surfaces import Asking, Continuation, Outward
 from gateway.surfaces.chat import Plug as Chat
 from gateway.types import Exchange
 
@@ -32,3 +32,6 @@ class Translated(Chat):
 
     def review(self, body: Mapping[str, Any], answer: str, instruction: str) -> Asking:
         return super().review(body, answer, instruction)._replace(path=self.upstream_path)
+
+    def resume(self, body: Mapping[str, Any], more: Continuation) -> Asking:
+        return super().resume(body, more)._replace(path=self.upstream_path)

@@ -7,11 +7,15 @@ from typing import Any
 
 from gateway import leaves
 from gateway.errors import BadRequest, UpstreamFault
-from gateway.surfaces import Asked, Asking
+from gateway.surfaces import Asked, Asking, Continuation
 from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
 from gateway.types import Exchange, Text
 
 LONGEST_ROLE = 64
+_GO_ON = (
+    "Go on with your last message exactly where it ends, in its language. Do not repeat any of it and do not comment. "
+    "请从你上一条消息结束的地方直接接着写，不要重复，也不要说明。"
+)
 _REVIEWED = ("model", "tools", "functions", "documents", "chat_template", "chat_template_kwargs")  # before the answer
 _BESIDE = {"tools", "functions", "documents", "prediction", "response_format", "chat_template", "chat_template_kwargs"}
 
@@ -56,6 +60,27 @@ class Plug(OpenAISurface):
         mute = {"tool_choice": "none"} if kept.get("tools") else {}
         return Asking(self.paths[0], {**kept, **mute, "messages": [*body["messages"], *said]})
 
+    def resume(self, body: Mapping[str, Any], more: Continuation) -> Asking:
+        messages = list(body["messages"])
+        asked = self.continued(body, more)
+        kept = more.kept
+        if body.get("continue_final_message") and isinstance(messages[-1].get("content"), str):
+            kept = messages.pop()["content"] + kept  # what the client had begun
+        if more.tell and not more.instruct:
+            messages = _told(messages, more.tell)
+        if more.instruct:
+            words = f"{_GO_ON} {more.tell}".rstrip()
+            begun = [{"role": "assistant", "content": kept}] if kept else []
+            messages = [*messages, *begun, {"role": "user", "content": words}] if kept else _told(messages, more.tell)
+            asked.pop("continue_final_message", None)
+        elif kept:
+            messages.append({"role": "assistant", "content": kept})
+            asked |= {"continue_final_message": True, "add_generation_prompt": False}
+        return Asking(self.paths[0], {**asked, "messages": messages})
+
+    def said(self, text: str) -> dict[str, Any]:
+        return {"delta": {"content": text}}
+
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         said = {"role": "assistant", "content": message}
         if not exchange.stream:
@@ -75,6 +100,19 @@ class Plug(OpenAISurface):
             for i in range(exchange.choices)
             for delta, reason in deltas
         ]
+
+
+def _told(messages: list[Any], words: str) -> list[Any]:
+    """The messages with an instruction behind the last one of the user."""
+    place = max((n for n, message in enumerate(messages) if message.get("role") == "user"), default=None)
+    if place is None or not words:
+        return messages
+    content = messages[place].get("content")
+    if isinstance(content, list):
+        content = [*content, {"type": "text", "text": words}]
+    else:
+        content = f"{content or ''}\n\n{words}"
+    return [*messages[:place], {**messages[place], "content": content}, *messages[place + 1 :]]
 
 
 def _message(index: int, message: Any) -> Iterator[Text]:

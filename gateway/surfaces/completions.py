@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.errors import BadRequest
-from gateway.surfaces import Asked, Asking
+from gateway.surfaces import Asked, Asking, Continuation
 from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
 from gateway.types import Exchange, Text
 
@@ -52,6 +52,14 @@ class Plug(OpenAISurface):
     def review(self, body: Mapping[str, Any], answer: str, instruction: str) -> Asking:
         prompt = f"{body['prompt']}{answer}\n\n{instruction}\n"
         return Asking(self.paths[0], {"model": body.get("model", ""), "prompt": prompt})
+
+    def resume(self, body: Mapping[str, Any], more: Continuation) -> Asking:
+        prompt = body.get("prompt")
+        begun = prompt if isinstance(prompt, str) else str(prompt[0]) if prompt else ""
+        return Asking(self.paths[0], {**self.continued(body, more), "prompt": begun + more.kept})
+
+    def said(self, text: str) -> dict[str, Any]:
+        return {"text": text}
 
     def canned(self, exchange: Exchange, message: str) -> list[dict[str, Any]]:
         choices = [
