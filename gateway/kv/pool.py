@@ -90,8 +90,8 @@ class Pool:
     def put(self, id: str, *records: tuple[Block, memoryview | bytes | bytearray]) -> int:
         """Write the records of the next blocks, in order, then publish them; evict first if need be.
 
-        How many are in place: fewer than were given if the capture is over, a block isn't the next one, or there is no room. None, and the
-        capture is dropped, if writing failed (a full disk): never an OSError.
+        How many are in place: fewer than were given if the capture is over, a block isn't the next one, or there is no
+        room. None, and the capture is dropped, if writing failed (a full disk): never an OSError.
         """
         checked(id)
         try:
