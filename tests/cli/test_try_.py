@@ -1,0 +1,37 @@
+"""`retrace try`: it judges as the gateway would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.commands import at_once, retrace
+from tests.rig import regex, write_config
+
+URL = ["http://127.0.0.1:9"]
+
+
+def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
+    rules = [
+        regex("bomb", side="input", id="bomb"),
+        regex("secret", side="input", action="mask", id="mask"),
+        regex("odd", side="input", action="tag", id="tag", reason="R102"),
+        regex("answer", id="out"),
+        regex("vip", side="input", id="vip", when={"tenant": "vip"}),
+    ]
+    config = ("-c", str(write_config(tmp_path, URL, rules)))
+    cases: list[tuple[tuple[str, ...], int, tuple[str, ...]]] = [
+        (("a bomb",), 2, ("BLOCK", "R101 sensitive.content", "bomb", "2-6")),
+        (("my secret [b]x[/b]",), 0, ("MASK", "my *** [b]x[/b]")),
+        (("odd",), 0, ("TAG", "R102 personal.data")),
+        (("an answer", "--side", "output"), 2, ("BLOCK", "out")),
+        (("an answer for a vip",), 0, ("ALLOW",)),
+        (("vip", "--tenant", "vip"), 2, ("BLOCK", "vip")),
+    ]
+    tolds = at_once(*(("try", *words, *config) for words, _, _ in cases))
+    for (words, code, shown), told in zip(cases, tolds, strict=True):
+        assert told.returncode == code, (words, told.stdout, told.stderr)
+        for word in shown:
+            assert word in told.stdout
+    told = retrace("try", "-", *config, told="from a pipe: bomb")
+    assert told.returncode == 2
+    assert "BLOCK" in told.stdout
