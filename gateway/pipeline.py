@@ -108,8 +108,9 @@ class Pipeline:
         return keys.principal(headers.bearer(sent) if keys else None)
 
     def shape(self, path: str, fault: Fault) -> bytes:
-        """A fault as the SDKs of this path's surface expect it."""
-        surface = self._surfaces.get(path) or next(iter(self._surfaces.values()))
+        """A fault as those SDKs expect it that ask at this path, or below it."""
+        near = (surface for known, surface in self._surfaces.items() if f"{path}/".startswith(f"{known}/"))
+        surface = next(near, None) or next(iter(self._surfaces.values()))
         return orjson.dumps(surface.error(fault))
 
     async def run(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:

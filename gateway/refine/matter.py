@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from gateway.judge import Lane
 from gateway.refine import edits
 from gateway.refine.ask import Errand, Manner
+from gateway.refine.caution import language_of
 from gateway.refine.domains import domain_of
 from gateway.refine.file import RefineFile, Way
-from gateway.refine.caution import language_of
 from gateway.surfaces import Surface
 from gateway.tiers import Case
 from gateway.types import Exchange, Refined
@@ -30,7 +30,7 @@ class Matter(NamedTuple):
 
     def case(self, answer: str) -> Case:
         """The answer as tiers see it."""
-        texts = self.surface.admit(self.body).texts
+        texts = self.surface.asked(self.body).texts
         asked = max((n for n, text in enumerate(texts) if text.role == "user"), default=-1)
         question = texts[asked].text if asked >= 0 else ""
         context = "\n".join(text.text for n, text in enumerate(texts) if n != asked and text.whole)[-CONTEXT:]

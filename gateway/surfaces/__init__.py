@@ -91,6 +91,10 @@ class Surface(ABC):
     def admit(self, body: Mapping[str, Any]) -> Asked:
         """Understand a request body; BadRequest names the field that is wrong."""
 
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        """Understand a body that goes upstream."""
+        return self.admit(body)
+
     @abstractmethod
     def upstream_body(self, exchange: Exchange, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body that goes upstream: fields that only the gateway may set are removed, usage is asked for."""

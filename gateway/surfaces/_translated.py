@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.surfaces import Asking, Continuation, Outward
+from gateway.surfaces import Asked, Asking, Continuation, Outward
 from gateway.surfaces.chat import Plug as Chat
 from gateway.types import Exchange
 
@@ -26,6 +26,9 @@ class Translated(Chat):
     @abstractmethod
     def outward(self, exchange: Exchange, body: Mapping[str, Any]) -> Outward:
         """What tells the answer to a client that asked with this body."""
+
+    def asked(self, body: Mapping[str, Any]) -> Asked:
+        return Chat.admit(self, body)
 
     def upstream_body(self, exchange: Exchange, body: Mapping[str, Any]) -> dict[str, Any]:
         return super().upstream_body(exchange, self.chat(body))

@@ -76,7 +76,9 @@ def _turn(n: int, turn: Any) -> Iterator[Text]:
 
 def _block(path: tuple[str | int, ...], role: str, block: Any) -> Iterator[Text]:
     kind = block.get("type") if isinstance(block, dict) else None
-    if kind == "tool_use" and isinstance(block.get("input"), dict):
+    if kind == "tool_use":
+        if not isinstance(block.get("input"), dict):  # a text would go on as JSON that nobody has judged
+            raise BadRequest("`input` of a call must be an object", param=".".join(map(str, (*path, "input"))))
         # Its keys and numbers reach the model too, so it is judged as the JSON that it becomes.
         yield from found({key: value for key, value in block.items() if key != "input"}, path, role, _OPAQUE)
         if block["input"]:

@@ -118,6 +118,8 @@ def test_every_text_can_be_put_back_where_it_stands() -> None:
         ({"messages": "hi"}, "messages"),
         ({"messages": [3]}, "messages[0]"),
         ({"messages": [{"role": 3}]}, "role"),
+        ({"messages": [{"content": [{"type": "tool_use", "input": "{}"}]}]}, "messages.0.content.0.input"),
+        ({"messages": [{"content": [{"type": "tool_use"}]}]}, "messages.0.content.0.input"),
         ({"messages": HI, "model": 3}, "model"),
         ({"messages": HI, "stream": "yes"}, "stream"),
         ({"messages": HI, "metadata": "x"}, "metadata"),

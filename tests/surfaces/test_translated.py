@@ -42,6 +42,13 @@ def test_what_comes_back_is_read_as_chat_s() -> None:
     assert Short().canned(exchange("short"), "no")[0]["choices"] == CHAT.canned(exchange("short"), "no")[0]["choices"]
 
 
+def test_a_body_that_goes_upstream_is_understood_as_chat_s() -> None:
+    sent = Short().upstream_body(exchange("short"), {"say": "好"})
+    assert Short().asked(sent).texts == CHAT.admit(sent).texts
+    assert [text.text for text in Short().asked(sent).texts] == ["好"]
+    assert CHAT.asked(sent) == CHAT.admit(sent)
+
+
 def test_a_second_question_goes_where_the_first_went() -> None:
     asking = Short().review({"model": "m", "messages": []}, "so", "true?")
     assert asking.path == "/v1/chat/completions"
