@@ -118,7 +118,7 @@ class AnswerFlow(Flow):
         resume = self._resume if errand.resumer is not None else None
         try:
             await carry.stream(self._answer, relay, errand.trip, write, errand.review, resume)
-        except UpstreamFault as fault:
+        except Fault as fault:
             left = [*relay.feed([], final=True), *relay.release({})]
             await write(b"".join([*left, errand.tell(fault)]))
         finally:
@@ -170,6 +170,7 @@ class PatientFlow(Flow):
     def __init__(self, errand: Errand, opening: Opening, patience: float) -> None:
         self._errand, self._patience = errand, patience
         self._opening = asyncio.ensure_future(opening)
+        self._inner: AnswerFlow | None = None
 
     async def run(self, write: Write) -> None:
         try:
@@ -183,14 +184,17 @@ class PatientFlow(Flow):
 
     async def _opened(self, answer: Answer, write: Write) -> None:
         if answer.status < 400:
-            await AnswerFlow(self._errand, answer).run(write)
+            self._inner = AnswerFlow(self._errand, answer)
+            await self._inner.run(write)
             return
         raw = await answer.read(upstream.LARGEST_ERROR)
         await write(sse.frame(upstream.error_body(self._errand.surface, answer.status, raw)))
 
     def close(self) -> None:
         opening = self._opening
-        if not opening.cancel() and not opening.cancelled() and not opening.exception():
+        if self._inner is not None:
+            self._inner.close()
+        elif not opening.cancel() and not opening.cancelled() and not opening.exception():
             self._errand.close(opening.result())
 
 
