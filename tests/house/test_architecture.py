@@ -53,7 +53,7 @@ ENGINE_LEVELS: Sequence[frozenset[str]] = (
     frozenset({"align", "ask", "locate", "shield", "_files", "_schema"}),
     frozenset({"plan", "scribe", "_index", "_database", "_disk"}),
     frozenset({"desk", "_room", "_wire"}),
-    frozenset({"_upkeep", "airlock", "capture", "inject"}),
+    frozenset({"_upkeep", "_intake", "airlock", "capture", "inject"}),
     frozenset({"pool", "prom"}),
     frozenset({"worker", "api", "ban"}),
     frozenset({"connector"}),
@@ -97,7 +97,7 @@ ONLY = {
     "torch": {"kv.airlock", "kv.ban", "kv.capture", "kv.inject", "kv.layout", "kv.rope"},
     "starlette": {"kv.api"},
     "zstandard": {"kv._disk"},
-    "sqlite3": {"kv._database", "kv._index", "kv.api", "kv.pool"},
+    "sqlite3": {"kv._database", "kv._index", "kv._intake", "kv.api", "kv.pool"},
     "typer": {"cli"},
     "rich": {"cli"},
 }
