@@ -121,6 +121,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("gateway.yaml", {"reasons": "none.yaml"}),
         ("gateway.yaml", {"tiers": "none.yaml"}),
         ("gateway.yaml", {"rules": ["none.yaml"]}),
+        ("gateway.yaml", {"refine": "none.yaml"}),
     ],
 )
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str, fields: dict[str, Any]) -> None:
@@ -214,6 +215,48 @@ def test_a_key_written_where_its_hash_belongs_is_never_repeated(tmp_path: Path, 
     change(tmp_path, "tiers.yaml", keys=[{"tenant": "acme", **entry}])
     told = complaints(lambda: build(change(tmp_path, "gateway.yaml", tiers="tiers.yaml")))
     assert "hunter2" not in "\n".join(map(str, told))
+
+
+def test_a_house_refines_if_its_file_says_how(tmp_path: Path) -> None:
+    assert house(tmp_path).refine is None
+    change(tmp_path, "refine.yaml", delivery="hold", backend="up", degraded={"tags": {"zh": "〔待核〕"}})
+    made = build(change(tmp_path, "gateway.yaml", refine="refine.yaml"))
+    assert made.refine is not None
+    assert (made.refine.delivery, made.refine.backend, made.refine.degraded.tags.zh) == ("hold", "up", "〔待核〕")
+    assert made.folder == tmp_path
+    assert tmp_path / "refine.yaml" in made.watched
+    change(tmp_path, "refine.yaml", bill=True)
+    again = build(Source(tmp_path / "gateway.yaml"))
+    assert again.revision != made.revision
+    assert again.refine is not None
+    assert again.refine.bill
+
+
+@pytest.mark.parametrize("known", [["up"], ["one", "two"]])
+def test_a_backend_that_is_to_read_and_is_none_is_told_with_its_line(tmp_path: Path, known: list[str]) -> None:
+    write_config(tmp_path, [URL], [])
+    backends = [{"name": name, "type": "openai", "urls": [URL]} for name in known]
+    (tmp_path / "refine.yaml").write_text("delivery: live\n# 谁来核对\nbackend: reader\n", encoding="utf-8")
+    (told,) = complaints(lambda: build(change(tmp_path, "gateway.yaml", refine="refine.yaml", backends=backends)))
+    assert (told.file.name, told.line, told.field) == ("refine.yaml", 3, "backend")
+    assert "reader" in told.problem
+    assert all(name in told.fix for name in known)
+
+
+def test_the_command_line_s_backend_is_the_only_one_that_can_read(tmp_path: Path) -> None:
+    write_config(tmp_path, [URL], [])
+    change(tmp_path, "refine.yaml", backend="up")
+    source = change(tmp_path, "gateway.yaml", refine="refine.yaml")
+    (told,) = complaints(lambda: build(source._replace(backend=URL)))
+    assert told.field == "backend"
+
+
+@pytest.mark.parametrize("text", ["", "# delivery: hold\n", "delivery: [\n", "delivery: later\n", "- hold\n"])
+def test_a_refine_file_that_makes_no_sense_is_told(tmp_path: Path, text: str) -> None:
+    write_config(tmp_path, [URL], [])
+    (tmp_path / "refine.yaml").write_text(text, encoding="utf-8")
+    told, *_ = complaints(lambda: build(change(tmp_path, "gateway.yaml", refine="refine.yaml")))
+    assert told.file.name == "refine.yaml"
 
 
 def test_rules_that_are_too_large_together_are_told(tmp_path: Path) -> None:

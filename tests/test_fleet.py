@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gateway.backends.openai import Plug
-from gateway.errors import BadRequest, UpstreamFault
+from gateway.errors import BadRequest, Unavailable, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.metrics import Metrics
 from gateway.upstream import Upstream
@@ -56,6 +56,18 @@ async def test_a_model_that_nobody_serves() -> None:
         fleet.serving("gpt")
     assert caught.value.param == "model"
     Upstream(fleet, Metrics()).count("gpt", UpstreamFault("x", kind="k"))  # a reload may have taken it away
+    await fleet.stop()
+
+
+async def test_one_is_found_by_its_name_whatever_it_serves() -> None:
+    fleet = Fleet(lambda _name, _kind: None)
+    await fleet.apply([spec("a"), spec("b", models=("other",))])
+    name, backend = fleet.named("b")
+    assert (name, backend) == ("b", fleet._living[1][1])
+    assert fleet.named("a") == fleet.serving("m")
+    await fleet.apply([spec("a")])
+    with pytest.raises(Unavailable, match="no backend b any more"):
+        fleet.named("b")
     await fleet.stop()
 
 

@@ -9,6 +9,20 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.refine.rigs import (
+    ANSWER,
+    NEVER,
+    RATE,
+    ZH_ANSWER,
+    ZH_RATE,
+    both,
+    broken,
+    hangs,
+    reads,
+    refining,
+    says,
+)
+from tests.refine.talk import ask
 from tests.rig import (
     CHAT,
     PROMPT,
@@ -58,6 +72,7 @@ async def test_a_record_says_who_what_and_how_it_ended(tmp_path: Path, caplog: p
         "verdict": "mask",
         "findings": [["mask", "R101", "mask"]],
         "finish": {"0": "stop"},
+        "refined": {},
         "usage": [7, 5],
     }
 
@@ -131,3 +146,57 @@ async def test_a_halted_choice_is_booked_as_the_wire_says(tmp_path: Path, caplog
         assert record["findings"] == [["output.regex", "R101", "block"]]
     assert len(records(caplog)) == 2
     assert PROMPT
+
+
+REFINED: dict[str, tuple[Any, dict[str, Any], list[Any]]] = {
+    "corrected": (reads(RATE, ZH_RATE), {}, ["corrected", "business:always", 1]),
+    "fine": (reads(), {}, ["fine", "business:always", 0]),
+    "kept": (reads({**RATE, "quote": "没有这句"}), {}, ["kept", "no_edit", 0]),
+    "failed": (broken(), {}, ["degraded", "failed", 0]),
+    "slow": (hangs(), {"guards": {"seconds": 0.05}}, ["degraded", "slow", 0]),
+    "untouched": (reads(RATE), {"tiers": [NEVER]}, ["untouched", "business:never", 0]),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("how", REFINED)
+async def test_a_record_says_what_a_second_reading_came_to(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, stream: bool
+) -> None:
+    caplog.set_level(logging.INFO, "gateway.ledger")
+    reading, file, told = REFINED[how]
+    for number, answer in enumerate((ANSWER, ZH_ANSWER)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with refining(folder, both(says(answer, stream), reading), **file) as (running, _):
+            await ask(running, stream=stream)
+            await quiet(running)
+    if how == "untouched":  # nobody has to hear of it
+        assert records(caplog) == []
+        return
+    assert [record["refined"] for record in records(caplog)] == [{"0": told}] * 2
+    assert [record["usage"] for record in records(caplog)] == [[7, 5]] * 2
+    assert ANSWER[4:20] not in caplog.text
+    assert RATE["evidence"] not in caplog.text
+
+
+async def test_what_was_not_touched_is_told_if_all_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "gateway.ledger")
+    async with refining(tmp_path, both(says("Yes.", False), reads())) as (running, _):
+        await ask(running)
+        await quiet(running)
+    (record,) = records(caplog)
+    assert record["refined"] == {"0": ["untouched", "short", 0]}
+
+
+async def test_no_word_of_a_second_reading_is_in_any_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    answer = f"{ANSWER} The password is {SECRET}."
+    file: dict[str, Any] = {"queue": {"type": "file", "path": "queue.jsonl"}, "guards": {"seconds": 0.1}}
+    for number, reading in enumerate((reads({**RATE, "fixed": SECRET, "evidence": SECRET}), broken(), hangs())):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with refining(folder, both(says(answer, False), reading), **file) as (running, _):
+            await ask(running, f"the {SECRET}")
+    assert len(records(caplog)) == 3
+    assert SECRET not in caplog.text

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from gateway.backends.openai import Plug
+from gateway.errors import BadRequest, Unavailable, UpstreamFault
+from gateway.fleet import Fleet
+from gateway.metrics import Metrics
+from gateway.surfaces import Asking
+from gateway.upstream import LARGEST_ERROR, Upstream
+from tests.plugin import asked, engine, in_front, replicas, settled
+from tests.refine.rigs import ALWAYS, ANSWER, both, is_reading, reads, says
 from tests.rig import (
     CHAT,
     DONE,
@@ -27,6 +38,7 @@ from tests.rig import (
     shaped,
     stream_head,
     streams,
+    until,
     upstream,
     usage_event,
 )
@@ -293,3 +305,100 @@ async def test_many_faults_in_a_row_leave_nothing(tmp_path: Path) -> None:
             await asyncio.gather(*(ask() for _ in scripts))
         await quiet(running)
         assert up.open == 0
+
+
+# Questions of our own.
+
+OURS = Asking("/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "对吗？ Right?"}]})
+
+
+@asynccontextmanager
+async def asking(*urls: str, **fields: Any) -> AsyncIterator[Upstream]:
+    """The way to backends named one, two and so on."""
+    fleet = Fleet(lambda _name, _kind: None)
+    names = ("one", "two")
+    await fleet.apply([Plug(name=name, urls=(url,), **fields) for name, url in zip(names, urls, strict=False)])
+    yield Upstream(fleet, Metrics())
+    await fleet.stop()
+
+
+async def test_a_question_of_ours_is_answered_by_whoever_serves_its_model_or_by_name() -> None:
+    async with (
+        upstream(answers(completion("one"))) as (one, first),
+        upstream(answers(completion("two"), 422)) as (two, second),
+        asking(one, two) as way,
+    ):
+        assert await way.ask("shop", OURS, None) == ("one", 200, completion("one"))
+        assert await way.ask("shop", OURS, "two") == ("two", 422, completion("two"))
+        assert await way.ask("shop", OURS, "one") == ("one", 200, completion("one"))
+    assert [seen.json for seen in first.calls] == [OURS.body] * 2
+    (other,) = second.calls
+    assert (other.method, other.path, other.json) == ("POST", OURS.path, OURS.body)
+    assert other.headers["content-type"] == "application/json"
+
+
+async def test_nobody_may_serve_it_or_be_called_so() -> None:
+    async with asking("http://127.0.0.1:9", models=("other",)) as way:
+        with pytest.raises(BadRequest, match="no backend serves"):
+            await way.ask("shop", OURS, None)
+        with pytest.raises(Unavailable, match="two"):
+            await way.ask("shop", OURS, "two")
+
+
+@pytest.mark.parametrize(("status", "kind"), [(401, "credentials"), (403, "credentials"), (307, "redirect")])
+async def test_what_is_meant_for_the_gateway_is_no_answer(status: int, kind: str) -> None:
+    async with upstream(answers(b"{}", status)) as (url, _), asking(url) as way:
+        with pytest.raises(UpstreamFault) as caught:
+            await way.ask("shop", OURS, None)
+    assert caught.value.kind == kind
+
+
+async def test_an_answer_to_us_is_bounded_and_leaves_nothing_open() -> None:
+    scripts = [answers(b"x" * (LARGEST_ERROR + 1)), raw_answer(stream_head(), chunk(b"x"), b"zz")]
+    for script in scripts:
+        async with upstream(script) as (url, up), asking(url, retries=0) as way:
+            with pytest.raises(UpstreamFault):
+                await way.ask("shop", OURS, None)
+            await until(lambda: not up.open)
+
+
+async def test_who_stops_asking_ends_the_work() -> None:
+    async def never(_seen: Any, _writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async with upstream(never) as (url, up), asking(url) as way:
+        task = asyncio.create_task(way.ask("shop", OURS, None))
+        await until(lambda: up.calls)
+        task.cancel()
+        await asyncio.wait_for(up.calls[0].closed.wait(), 1)
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_second_reading_shares_its_tenant_s_cache_and_is_not_captured(tmp_path: Path, stream: bool) -> None:
+    (tmp_path / "refine.yaml").write_text(yaml.safe_dump({"tiers": [ALWAYS], "cache": None}))
+    script = both(says(ANSWER, stream), reads())
+    async with (
+        engine(script) as (url, up, plugin),
+        in_front(tmp_path, [url], refine="refine.yaml", retrace={"capture": "all"}) as running,
+    ):
+        assert all(replica.engine for replica in replicas(running))
+        await (await running.chat(stream=stream)).read()
+        await settled(up, plugin)
+    answer, reading = up.calls
+    assert is_reading(reading)
+    assert asked(answer)["capture"]
+    assert reading.json["cache_salt"] == answer.json["cache_salt"]
+    assert "kv_transfer_params" not in reading.json
+
+
+async def test_where_there_is_no_plugin_nothing_of_ours_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "refine.yaml").write_text(yaml.safe_dump({"tiers": [ALWAYS]}))
+    async with (
+        upstream(both(says(ANSWER, False), reads())) as (url, up),
+        gateway(tmp_path, [url], refine="refine.yaml") as running,
+    ):
+        await running.ask("/v1/chat/completions", CHAT)
+        await quiet(running)
+    assert not up.calls[1].json.keys() & {"cache_salt", "kv_transfer_params"}
+    assert "authorization" not in up.calls[1].headers

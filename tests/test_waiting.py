@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.surfaces.sse import Frame
-from gateway.waiting import Channel, Run
+from gateway.waiting import Channel, Run, Told
 from tests.sight import lanes, words
 
 TEXTS = ["one ", "bo", "at ", "bo", "mb ", "end "]
@@ -63,3 +63,41 @@ def test_a_call_that_goes_on_is_a_call_still() -> None:
     channel.parts.append('{"a": "bo')
     channel.judge(final=False)
     assert channel.window.frontier == 0
+
+
+def heard(channel: Channel, *texts: str) -> str:
+    """What is read of a channel that says this to its end."""
+    for number, text in enumerate(texts, 1):
+        channel.parts.append(text)
+        channel.judge(final=number == len(texts))
+    assert channel.told is not None
+    return channel.told.text
+
+
+def test_what_is_read_of_a_channel_is_what_leaves() -> None:
+    for action, read in (("tag", "一个 bomb 在此"), ("mask", "一个 *** 在此")):
+        channel = Channel(0, "content", lanes(words("bomb", action=action)), Told())
+        assert heard(channel, "一个 b", "om", "b 在此") == read
+
+
+def test_what_may_not_leave_yet_stands_behind_as_it_came() -> None:
+    channel = Channel(0, "content", lanes(words("kill you", action="mask")), Told())
+    channel.parts.append("one. kill")
+    channel.judge(final=False)
+    assert channel.told is not None
+    assert channel.told.text == "one. kill"
+    assert heard(channel, " you") == "one. ***"
+
+
+def test_what_is_read_goes_on_where_the_channel_does() -> None:
+    channel = Channel(0, "content", lanes(words("bomb", action="mask")), Told())
+    assert heard(channel, "一个 bo") == "一个 bo"
+    channel.reopen(lanes(words("bomb", action="mask")))
+    assert heard(channel, "mb ", "bomb") == "一个 bo*** ***"
+
+
+def test_of_a_channel_that_nobody_asks_for_nothing_is_kept() -> None:
+    channel = Channel(0, "content", lanes())
+    channel.parts.append("text")
+    channel.judge(final=True)
+    assert channel.told is None
