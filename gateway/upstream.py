@@ -132,11 +132,12 @@ def model_of(body: bytes) -> str:
 def error_body(surface: Surface, status: int, raw: bytes) -> bytes:
     """An upstream's error as it is, if it is JSON that a client can read; else in the surface's shape."""
     try:
-        told = orjson.loads(raw)
+        read = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        told = None
-    if isinstance(told, dict) and told:
-        theirs = surface.their_error(status, told)
+        read = None
+    told = read if isinstance(read, dict) else {}
+    theirs = surface.their_error(status, told)
+    if theirs:
         return raw if theirs is told else orjson.dumps(theirs)
     return orjson.dumps(surface.error(Fault(f"the upstream answered with status {status} and no readable reason")))
 

@@ -84,7 +84,7 @@ async def test_every_way_a_request_can_end_is_counted_once(tmp_path: Path) -> No
         await (await running.http.post(f"{running.url}/v1/completions", json=PROMPT)).read()
         await (await running.http.post(f"{running.url}/v1/completions", data=b"{")).read()
         await (await running.http.post(f"{running.url}/v1/embeddings", json=PROMPT)).read()
-        await (await running.http.post(f"{running.url}/v1/messages", json=PROMPT)).read()
+        await (await running.http.post(f"{running.url}/v1/audio/speech", json=PROMPT)).read()
         up.script = raw_answer(b"")
         await (await running.chat(stream=True)).read()
         up.script = streams([delta("hi ")])

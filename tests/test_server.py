@@ -82,7 +82,7 @@ async def test_a_key_names_its_tenant_and_tier(tmp_path: Path, monkeypatch: pyte
             {"x-api-key": three},
             {"authorization": f"Bearer {three}", "x-api-key": one},
         ):
-            for path in ("/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/messages"):
+            for path in ("/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses"):
                 async with running.http.post(f"{running.url}{path}", json=CHAT, headers=wrong) as response:
                     assert response.status == 401, (path, wrong)
                     error = shaped(await response.read())

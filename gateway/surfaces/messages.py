@@ -58,7 +58,8 @@ class Plug(Translated):
         return error_body(fault.status, fault.message, fault.code, fault.extra)
 
     def their_error(self, status: int, told_us: dict[str, Any]) -> dict[str, Any]:
-        return error_body(status, told(told_us) or f"the upstream answered with status {status}", None)
+        message = told(told_us) or f"the upstream answered with status {status} and no readable reason"
+        return error_body(status, message, None)
 
 
 def _turn(n: int, turn: Any) -> Iterator[Text]:

@@ -73,7 +73,7 @@ async def test_C37_no_error_has_the_word_none_in_it(tmp_path: Path, surface: str
         (b"{}", path),
         (orjson.dumps({**body, "model": "m", "stream": "yes"}), path),
         (orjson.dumps({**body, "model": "m"}), path),
-        (b"{}", "/v1/messages"),
+        (b"{}", "/v1/audio/speech"),
     ]
     async with upstream(answers(b"", 500)) as (url, _), gateway(tmp_path, [url], backend={"retries": 0}) as running:
         for raw, where in requests:

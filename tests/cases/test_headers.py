@@ -160,12 +160,13 @@ async def test_C59_a_request_id_is_passed_on_and_told_on_every_path(tmp_path: Pa
             assert calls[-1].headers["x-request-id"] == response.headers["x-request-id"]
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions", "/v1/messages"])
+@pytest.mark.parametrize("path", ["chat/completions", "completions", "responses", "messages", "audio/speech"])
 async def test_C59_also_when_the_request_is_refused(tmp_path: Path, path: str) -> None:
     rules = [regex("hi", side="input")]
     async with upstream(answers(completion("hi"))) as (url, _), gateway(tmp_path, [url], rules) as running:
         for given, told in (("corr-42", "corr-42"), ("a b\tc", None), ("x" * 129, None), ("\u00e9", None)):
-            raw = post({**CHAT, **PROMPT}, path).replace(b"host:", f"x-request-id: {given}\r\nhost:".encode())
+            raw = post({**CHAT, **PROMPT, "input": "hi"}, f"/v1/{path}")
+            raw = raw.replace(b"host:", f"x-request-id: {given}\r\nhost:".encode())
             status, headers, _ = await answered(running, raw)
             assert status in (400, 404)
             assert headers["x-request-id"] == (told or headers["x-retrace-id"])

@@ -258,7 +258,7 @@ async def test_a_dead_upstream_is_told_with_its_status(tmp_path: Path) -> None:
 async def test_an_unguarded_surface_is_not_found(tmp_path: Path) -> None:
     async with client(tmp_path, answers(b"{}")) as (sdk, up, running):
         with pytest.raises(openai.NotFoundError) as caught:
-            await sdk.responses.create(model="m", input="hi")
+            await sdk.images.generate(model="m", prompt="hi")
         assert caught.value.code == "surface_not_guarded"
         assert up.calls == []
         assert await requests(running) == 1

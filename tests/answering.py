@@ -1,0 +1,88 @@
+"""Upstreams that answer chat and completions, streamed or whole, just as they are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from tests.rig import (
+    DONE,
+    Script,
+    Seen,
+    answers,
+    chunk,
+    completion,
+    delta,
+    stream_head,
+    streams,
+    text_delta,
+    usage_event,
+)
+
+Call = tuple[str, str, str]  # id, name, arguments as they are written
+
+
+def says(*words: str, finish: str = "stop", thinks: str = "", calls: Sequence[Call] = (), used: bool = True) -> Script:
+    """An answer of these words. Of its thoughts and calls, which only chat has, each comes in two parts."""
+
+    async def script(seen: Seen, writer: asyncio.StreamWriter) -> None:
+        chat = seen.path == "/v1/chat/completions"
+        if not seen.json.get("stream"):
+            await answers(_whole(chat, "".join(words), finish, thinks, calls, used))(seen, writer)
+            return
+        events = _chat(words, finish, thinks, calls) if chat else _plain(words, finish)
+        await streams([*events, *([usage_event()] if used else []), DONE])(seen, writer)
+
+    return script
+
+
+def _chat(words: Sequence[str], finish: str, thinks: str, calls: Sequence[Call]) -> list[bytes]:
+    events = [delta("", role="assistant")]
+    events += [delta(reasoning_content=part) for part in _halves(thinks)]
+    events += [delta(word) for word in words]
+    for n, (mark, name, arguments) in enumerate(calls):
+        events.append(_part(n, {"name": name, "arguments": ""}, id=mark, type="function"))
+        events += [_part(n, {"arguments": part}) for part in _halves(arguments)]
+    return [*events, delta(finish=finish)]
+
+
+def _part(index: int, function: Mapping[str, Any], **named: Any) -> bytes:
+    return delta(tool_calls=[{"index": index, **named, "function": function}])
+
+
+def _plain(words: Sequence[str], finish: str) -> list[bytes]:
+    return [*(text_delta(word) for word in words), text_delta(finish=finish)]
+
+
+def _halves(text: str) -> list[str]:
+    middle = len(text) // 2
+    return [part for part in (text[:middle], text[middle:]) if part]
+
+
+def _whole(chat: bool, text: str, finish: str, thinks: str, calls: Sequence[Call], used: bool) -> bytes:
+    told = [
+        {"id": mark, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for mark, name, arguments in calls
+    ]
+    more = {**({"reasoning_content": thinks} if thinks else {}), **({"tool_calls": told} if told else {})}
+    data = orjson.loads(completion(text, **more))
+    (choice,) = data["choices"]
+    choice["finish_reason"] = finish
+    if not chat:
+        choice["text"] = choice.pop("message")["content"]
+    if not used:
+        del data["usage"]
+    return orjson.dumps(data)
+
+
+async def endless(seen: Seen, writer: asyncio.StreamWriter) -> None:
+    """A stream that never ends by itself."""
+    make = delta if "chat" in seen.path else text_delta
+    writer.write(stream_head())
+    while True:
+        writer.write(chunk(make("word ")))
+        await writer.drain()
+        await asyncio.sleep(0.005)
