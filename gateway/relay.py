@@ -95,8 +95,13 @@ class Relay:
     @property
     def answers(self) -> dict[int, str]:
         """What the client reads of each choice that was not halted, as far as it has come."""
+        return {choice: told.text for choice, told in self.told.items()}
+
+    @property
+    def told(self) -> dict[int, Told]:
+        """The same, not yet put together."""
         told = {channel.choice: channel.told for channel in self._channels.values() if channel.told is not None}
-        return {choice: heard.text for choice, heard in told.items() if choice not in self._draft.halted}
+        return {choice: heard for choice, heard in told.items() if choice not in self._draft.halted}
 
     @property
     def calls(self) -> set[int]:

@@ -34,6 +34,11 @@ class Told:
         """All that was let go, and behind it what is not yet."""
         return "".join(self._parts) + self._ahead
 
+    @property
+    def tail(self) -> str:
+        """Its last words, without putting all of it together."""
+        return self._ahead or (self._parts[-1] if self._parts else "")
+
     def hear(self, text: str, window: Window | Anchored) -> None:
         """The window has taken this text."""
         self._ahead += text

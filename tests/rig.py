@@ -323,6 +323,8 @@ FOR_EVER = (
     "Redis._watch",
     "Teller.run",
     "Link._read",
+    "Backlog.run",
+    "Docket._run",
 )  # tasks that end with the gateway
 
 

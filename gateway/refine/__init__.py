@@ -1,1 +1,1 @@
-"""Refining: an answer that looks risky is read once more, corrected, and marked. The house behind `rules/refine.yaml`."""
+"""Refining: an answer that looks risky is read once more, corrected, and marked. What rules/refine.yaml stands for."""

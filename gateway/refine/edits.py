@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gateway.refine.reply import Fate
 from gateway.refine.caution import Language
+from gateway.refine.reply import Fate
 from gateway.refine.wording import MARKS, listed
 from gateway.types import Correction
 

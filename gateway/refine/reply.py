@@ -25,7 +25,8 @@ _EVIDENCE = re.compile(r"[（(，,；;]?\s*(?:依据|来源|evidence|source)\s*[
 _EDGES = " \t\r\n\"'“”‘’「」『』`*-"
 # What a model says that will not, or can't, or repeats what it was told to do.
 _NO_ANSWER = re.compile(
-    r"【|\[no correction|\[correct|\"corrections\"|as an ai|i can(?:'|no)t |i am unable|作为(?:一个)?(?:AI|人工智能|语言模型)|我无法|抱歉",
+    r"【|\[no correction|\[correct|\"corrections\"|as an ai|i can(?:'|no)t |i am unable"
+    r"|作为(?:一个)?(?:AI|人工智能|语言模型)|我无法|抱歉",
     re.IGNORECASE,
 )
 

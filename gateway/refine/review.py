@@ -44,8 +44,8 @@ class Review:
         """The answer has grown. Where it may end as it stands, tiers that need long can begin."""
         if self.over or not self._matter.way.refine:
             return
-        for answer in relay.answers.values():
-            if len(answer) > self._foreseen and answer.rstrip(" ").endswith(_SENTENCE_ENDS):
+        for told in relay.told.values():
+            if told.tail.rstrip(" ").endswith(_SENTENCE_ENDS) and len(answer := told.text) > self._foreseen:
                 self._foreseen = len(answer)
                 self._refiner.foresee(self._matter, answer)
 

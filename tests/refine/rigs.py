@@ -11,7 +11,19 @@ from typing import Any
 import orjson
 import yaml
 
-from tests.rig import Running, Script, Seen, answers, chat_stream, completion, http, serving, streams, upstream, write_config
+from tests.rig import (
+    Running,
+    Script,
+    Seen,
+    answers,
+    chat_stream,
+    completion,
+    http,
+    serving,
+    streams,
+    upstream,
+    write_config,
+)
 
 ANSWER = "The annual rate of this deposit is 4.75 percent. Interest is paid out every March."
 RATE = {"quote": "4.75 percent", "evidence": "the offer of June", "fixed": "5.75 percent"}
