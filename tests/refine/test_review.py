@@ -97,15 +97,17 @@ async def test_live_an_erratum_follows_what_has_left(
 
 async def test_live_the_text_does_not_wait_for_the_reading(tmp_path: Path) -> None:
     script = both(says(ANSWER, True), hangs())
-    async with refining(tmp_path, script, guards={"seconds": 5}) as (running, readings):
-        async with await running.chat(stream=True) as response:
-            got = b""
-            while said(got) != ANSWER:
-                got += await response.content.readany()
-            async with asyncio.timeout(2):
-                while not readings():  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
-            assert b'"stop"' not in got
+    async with (
+        refining(tmp_path, script, guards={"seconds": 5}) as (running, readings),
+        await running.chat(stream=True) as response,
+    ):
+        got = b""
+        while said(got) != ANSWER:
+            got += await response.content.readany()
+        async with asyncio.timeout(2):
+            while not readings():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert b'"stop"' not in got
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -155,10 +157,12 @@ async def test_while_a_stream_is_held_it_says_that_it_lives(tmp_path: Path, deli
 
 async def test_while_an_answer_is_made_that_is_held_it_says_so_too(tmp_path: Path) -> None:
     script = streams([delta("A word. "), delta("Another. "), delta("The last."), delta(finish="stop")], pause=0.04)
-    async with refining(tmp_path, script, delivery="hold", tiers=[], keep_alive_seconds=0.03) as (running, _):
-        async with await running.chat(stream=True) as response:
-            first = await response.content.readany()
-            rest = await response.read()
+    async with (
+        refining(tmp_path, script, delivery="hold", tiers=[], keep_alive_seconds=0.03) as (running, _),
+        await running.chat(stream=True) as response,
+    ):
+        first = await response.content.readany()
+        rest = await response.read()
     assert first == b": keep-alive\n"
     assert said(spoken(first + rest)) == "A word. Another. The last."
 
@@ -207,9 +211,11 @@ async def test_a_rule_can_ask_for_a_reading(tmp_path: Path) -> None:
     ],
 )
 async def test_words_are_never_put_to_what_a_program_reads(tmp_path: Path, fields: dict[str, Any]) -> None:
-    async with refining(tmp_path, both(says(ANSWER, False), broken())) as (running, readings):
-        async with await running.chat(**fields) as response:
-            body = orjson.loads(await response.read())
+    async with (
+        refining(tmp_path, both(says(ANSWER, False), broken())) as (running, readings),
+        await running.chat(**fields) as response,
+    ):
+        body = orjson.loads(await response.read())
     assert body["choices"][0]["message"]["content"] == ANSWER
     assert len(readings()) <= 1
 
@@ -225,9 +231,11 @@ async def test_an_answer_that_calls_a_tool_is_left_alone(tmp_path: Path) -> None
 async def test_each_choice_is_refined_by_itself(tmp_path: Path) -> None:
     other = ANSWER.replace("4.75", "5.75")
     events = [delta(ANSWER, 0), delta(other, 1), delta(finish="stop", index=1), delta(finish="stop", index=0)]
-    async with refining(tmp_path, both(streams(events), reads(RATE)), delivery="hold", marks="clean") as (running, r):
-        async with await running.chat(stream=True, n=2) as response:
-            body = await response.read()
+    async with (
+        refining(tmp_path, both(streams(events), reads(RATE)), delivery="hold", marks="clean") as (running, r),
+        await running.chat(stream=True, n=2) as response,
+    ):
+        body = await response.read()
     assert said(body, 0) == RIGHT
     assert said(body, 1) == other
     assert len(r()) == 2
@@ -251,9 +259,11 @@ async def test_what_a_reading_costs_is_no_part_of_the_client_s_bill(
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_programs_that_ask_are_told_what_was_corrected(tmp_path: Path, stream: bool) -> None:
-    async with refining(tmp_path, both(says(ANSWER, stream), reads(RATE))) as (running, _):
-        async with await running.chat(stream=stream, headers={"x-retrace-explain": "1"}) as response:
-            body = await response.read()
+    async with (
+        refining(tmp_path, both(says(ANSWER, stream), reads(RATE))) as (running, _),
+        await running.chat(stream=stream, headers={"x-retrace-explain": "1"}) as response,
+    ):
+        body = await response.read()
     datas = payloads(body)[:-1] if stream else [orjson.loads(body)]
     (note,) = [c["retrace"]["refined"] for d in datas for c in d["choices"] if "retrace" in c]
     assert note["outcome"] == "corrected"
@@ -261,12 +271,14 @@ async def test_programs_that_ask_are_told_what_was_corrected(tmp_path: Path, str
 
 
 async def test_a_client_that_leaves_ends_the_reading(tmp_path: Path) -> None:
-    async with refining(tmp_path, both(says(ANSWER, True), hangs()), guards={"seconds": 30}) as (running, readings):
-        async with await running.chat(stream=True) as response:
-            await response.content.readany()
-            async with asyncio.timeout(2):
-                while not readings():  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+    async with (
+        refining(tmp_path, both(says(ANSWER, True), hangs()), guards={"seconds": 30}) as (running, readings),
+        await running.chat(stream=True) as response,
+    ):
+        await response.content.readany()
+        async with asyncio.timeout(2):
+            while not readings():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
             response.close()
         await asyncio.wait_for(readings()[0].closed.wait(), 2)
         await quiet(running)
@@ -275,9 +287,11 @@ async def test_a_client_that_leaves_ends_the_reading(tmp_path: Path) -> None:
 @pytest.mark.parametrize("delivery", DELIVERIES)
 async def test_an_upstream_that_breaks_off_is_an_error_and_no_answer_to_refine(tmp_path: Path, delivery: str) -> None:
     script = both(streams([delta(ANSWER)]), reads(RATE))
-    async with refining(tmp_path, script, delivery=delivery) as (running, readings):
-        async with await running.chat(stream=True) as response:
-            body = await response.read()
+    async with (
+        refining(tmp_path, script, delivery=delivery) as (running, readings),
+        await running.chat(stream=True) as response,
+    ):
+        body = await response.read()
     assert b'"error"' in body
     assert b"[DONE]" not in body
     assert readings() == []
