@@ -13,7 +13,7 @@ from gateway.anchors import AnchorSpec, Cut
 from gateway.calls import CallWindow
 from gateway.judge import Lane, silent
 from gateway.outbox import Ending, Hold, Outbox, parsed
-from gateway.surfaces import Surface, sse
+from gateway.surfaces import Reading, Surface, sse
 from gateway.surfaces.stencil import MOST, Stencil
 from gateway.types import Action, Attempt, Draft, Exchange, Finding, Usage
 from gateway.waiting import NO_ENDS, Channel, Mark, Run, Told, Waiting
@@ -149,7 +149,7 @@ class Relay:
                 rest = self._surface.without_usage(data)
                 if rest is None:
                     return 1
-                frame = self._outbox.framed(rest)
+                data, frame = rest, self._outbox.framed(rest)
         elif len(self._stencils) < MOST:
             stencil = Stencil.cut(frame.data, reading, lambda payload: self._surface.read(parsed(payload)))
             self._stencils += [stencil] if stencil else []
@@ -159,12 +159,24 @@ class Relay:
         marks = [mark for piece in reading.pieces if (mark := self._take(*piece))]
         for choice, reason in reading.ends.items():
             self._close(choice)
-            if choice in self.rewound:  # its very end was found wrong
-                continue
-            self._draft.finish.setdefault(choice, reason)  # a halted one has come to its end before
+            if choice not in self.rewound:
+                self._draft.finish.setdefault(choice, reason)  # a halted one has come to its end before
         ends = {choice: reason for choice, reason in reading.ends.items() if choice not in self.rewound}
-        self._outbox.add(Waiting(frame, marks, ends, reading.usage is not None))
+        left = self._mended(frame, data, reading, bool(marks)) if self.rewound else frame
+        if left is not None:
+            self._outbox.add(Waiting(left, marks, ends, reading.usage is not None))
         return 1
+
+    def _mended(self, frame: sse.Frame, data: dict[str, Any], reading: Reading, says: bool) -> sse.Frame | None:
+        """The event without ends that were found wrong, or a usage that will be told anew; None if nothing is left."""
+        torn = reading.ends.keys() & self.rewound.keys()
+        left = self._surface.without_usage(data) if reading.usage and self.idle else data
+        if left is None or (torn and not says and self._surface.choices(left) <= torn):
+            return None
+        if left is data and not torn:
+            return frame
+        self._surface.unended(left, torn)
+        return self._outbox.framed(left)
 
     def _take(self, choice: int, name: str, text: str) -> Mark | None:
         """Note a piece of text where it belongs."""

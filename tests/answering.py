@@ -23,10 +23,19 @@ from tests.rig import (
 )
 
 Call = tuple[str, str, str]  # id, name, arguments as they are written
+Used = tuple[int, int] | None  # tokens of the prompt and of the answer; None: not told
 
 
-def says(*words: str, finish: str = "stop", thinks: str = "", calls: Sequence[Call] = (), used: bool = True) -> Script:
-    """An answer of these words. Of its thoughts and calls, which only chat has, each comes in two parts."""
+def says(
+    *words: str,
+    finish: str = "stop",
+    thinks: str = "",
+    calls: Sequence[Call] = (),
+    used: Used = (7, 5),
+    together: bool = False,
+) -> Script:
+    """An answer of these words. Of its thoughts and calls, which only chat has, each comes in two parts. `together`: a
+    stream comes in one piece."""
 
     async def script(seen: Seen, writer: asyncio.StreamWriter) -> None:
         chat = seen.path == "/v1/chat/completions"
@@ -34,7 +43,8 @@ def says(*words: str, finish: str = "stop", thinks: str = "", calls: Sequence[Ca
             await answers(_whole(chat, "".join(words), finish, thinks, calls, used))(seen, writer)
             return
         events = _chat(words, finish, thinks, calls) if chat else _plain(words, finish)
-        await streams([*events, *([usage_event()] if used else []), DONE])(seen, writer)
+        pieces = [*events, *([usage_event(*used)] if used else []), DONE]
+        await streams([b"".join(pieces)] if together else pieces)(seen, writer)
 
     return script
 
@@ -62,7 +72,7 @@ def _halves(text: str) -> list[str]:
     return [part for part in (text[:middle], text[middle:]) if part]
 
 
-def _whole(chat: bool, text: str, finish: str, thinks: str, calls: Sequence[Call], used: bool) -> bytes:
+def _whole(chat: bool, text: str, finish: str, thinks: str, calls: Sequence[Call], used: Used) -> bytes:
     told = [
         {"id": mark, "type": "function", "function": {"name": name, "arguments": arguments}}
         for mark, name, arguments in calls
@@ -73,9 +83,20 @@ def _whole(chat: bool, text: str, finish: str, thinks: str, calls: Sequence[Call
     choice["finish_reason"] = finish
     if not chat:
         choice["text"] = choice.pop("message")["content"]
-    if not used:
-        del data["usage"]
+    del data["usage"]
+    if used:
+        data["usage"] = {"prompt_tokens": used[0], "completion_tokens": used[1], "total_tokens": sum(used)}
     return orjson.dumps(data)
+
+
+def in_turn(*scripts: Script) -> Script:
+    """Each call is answered by the next of them; the last one is for all further calls."""
+    left = list(scripts)
+
+    async def script(seen: Seen, writer: asyncio.StreamWriter) -> None:
+        await (left.pop(0) if len(left) > 1 else left[0])(seen, writer)
+
+    return script
 
 
 async def endless(seen: Seen, writer: asyncio.StreamWriter) -> None:

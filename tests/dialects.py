@@ -34,6 +34,7 @@ class Told(NamedTuple):
     thought: str = ""
     calls: tuple[tuple[str, str, Any], ...] = ()  # id, name, arguments
     note: Any = None  # what the gateway says of it for programs
+    spent: Any = None  # what it says beside the usage
 
 
 @dataclass
@@ -118,10 +119,9 @@ async def _chat(sdks: Clients, stream: bool, said: Any, more: dict[str, Any]) ->
     if stream:
         asked["stream_options"] = {"include_usage": True}
         async with sdks.gpt.chat.completions.stream(**asked) as events:
-            async for event in events:
-                if event.type == "chunk":
-                    notes += [choice.retrace for choice in event.chunk.choices if hasattr(choice, "retrace")]
+            parts: list[Any] = [event.chunk async for event in events if event.type == "chunk"]
             answer: Any = events.current_completion_snapshot
+        notes = _ended_once(parts)
     else:
         answer = await sdks.gpt.chat.completions.create(**asked)
     choice, message = answer.choices[0], answer.choices[0].message
@@ -132,6 +132,7 @@ async def _chat(sdks: Clients, stream: bool, said: Any, more: dict[str, Any]) ->
         getattr(message, "reasoning_content", None) or "",
         tuple((call.id, call.function.name, _read(call.function.arguments)) for call in message.tool_calls or ()),
         notes[0] if notes else getattr(choice, "retrace", None),
+        _spent(answer.usage),
     )
 
 
@@ -142,16 +143,24 @@ async def _completions(sdks: Clients, stream: bool, said: Any, more: dict[str, A
         parts: list[Any] = [part async for part in await sdks.gpt.completions.create(**asked)]
     else:
         parts = [await sdks.gpt.completions.create(**asked)]
+    notes = _ended_once(parts)
     choices = [choice for part in parts for choice in part.choices]
-    (finish,) = [choice.finish_reason for choice in choices if choice.finish_reason]
-    used = [part.usage for part in parts if part.usage]
-    notes = [choice.retrace for choice in choices if hasattr(choice, "retrace")]
+    used = next((part.usage for part in parts if part.usage), None)
     return Told(
         "".join(choice.text for choice in choices),
-        finish,
-        _counts(used[0] if used else None, "prompt_tokens", "completion_tokens"),
+        next(choice.finish_reason for choice in choices if choice.finish_reason),
+        _counts(used, "prompt_tokens", "completion_tokens"),
         note=notes[0] if notes else None,
+        spent=_spent(used),
     )
+
+
+def _ended_once(parts: list[Any]) -> list[Any]:
+    """The notes of a stream, which must have one end, and may tell its usage once."""
+    choices = [choice for part in parts for choice in part.choices]
+    assert len([choice for choice in choices if choice.finish_reason]) == 1
+    assert len([part for part in parts if part.usage]) <= 1
+    return [choice.retrace for choice in choices if hasattr(choice, "retrace")]
 
 
 _OVER = ("response.completed", "response.incomplete", "response.failed")
@@ -173,18 +182,19 @@ async def _responses(sdks: Clients, stream: bool, said: Any, more: dict[str, Any
         "".join(part.text for item in items if item.type == "reasoning" for part in item.content or ()),
         tuple((item.call_id, item.name, _read(item.arguments)) for item in items if item.type == "function_call"),
         getattr(answer, "retrace", None),
+        _spent(answer.usage),
     )
 
 
 async def _messages(sdks: Clients, stream: bool, said: Any, more: dict[str, Any]) -> Told:
     messages: Any = [{"role": "user", "content": said}] if isinstance(said, str) else said
     asked: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": messages, **more}
-    note = None
+    note = spent = None
     if stream:
         async with sdks.claude.messages.stream(**asked) as events:
             async for event in events:
                 if event.type == "message_delta":
-                    note = getattr(event.delta, "retrace", None)
+                    note, spent = getattr(event.delta, "retrace", None), _spent(event.usage)
             answer: Any = await events.get_final_message()
     else:
         answer = await sdks.claude.messages.create(**asked)
@@ -196,12 +206,17 @@ async def _messages(sdks: Clients, stream: bool, said: Any, more: dict[str, Any]
         "".join(block.thinking for block in blocks if block.type == "thinking"),
         tuple((block.id, block.name, block.input) for block in blocks if block.type == "tool_use"),
         note or getattr(answer, "retrace", None),
+        spent or _spent(answer.usage),
     )
 
 
 def _read(arguments: str) -> Any:
     """The arguments of a call; None of one that was cut off before them."""
     return orjson.loads(arguments) if arguments else None
+
+
+def _spent(usage: Any) -> Any:
+    return getattr(usage, "retrace", None)
 
 
 def _counts(usage: Any, prompt: str, completion: str) -> tuple[int, int] | None:

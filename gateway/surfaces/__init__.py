@@ -7,7 +7,7 @@ fields it has never heard of: a guard that skips what it does not know has holes
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from gateway.errors import Fault
@@ -148,6 +148,10 @@ class Surface(ABC):
     @abstractmethod
     def resumed(self, data: dict[str, Any], head: Mapping[str, Any], choice: int) -> None:
         """Tell an event of such a call as one of the first, whose first event was `head`."""
+
+    @abstractmethod
+    def unended(self, data: dict[str, Any], choices: Collection[int]) -> None:
+        """Let these choices not end with this event: they were cut back, and will go on."""
 
     @abstractmethod
     def reckoned(self, data: dict[str, Any], usage: Usage, attempts: int, wasted: int) -> None:

@@ -111,7 +111,7 @@ class MessagesTeller(Teller):
         used["output_tokens"] = tokens.completion
         if tokens.reasoning is not None:
             used["output_tokens_details"] = {"thinking_tokens": tokens.reasoning}
-        return used
+        return {**used, **tokens.told}
 
     def _start(self, block: dict[str, Any]) -> bytes:
         self._index += 1

@@ -172,6 +172,12 @@ class OpenAISurface(Surface):
             if isinstance(delta := one.get("delta"), dict):
                 delta.pop("role", None)
 
+    def unended(self, data: dict[str, Any], choices: Collection[int]) -> None:
+        for one in _choices(data):
+            if one.get("index", 0) in choices:
+                one["finish_reason"] = None
+                _unspell(one)
+
     def spoken(self, head: Mapping[str, Any], choice: int, text: str) -> dict[str, Any]:
         told = {name: head[name] for name in _NAMES if name in head}
         return {**told, "choices": [{"index": choice, **self.said(text), "logprobs": None, "finish_reason": None}]}

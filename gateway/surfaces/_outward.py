@@ -42,6 +42,7 @@ class Tokens(NamedTuple):
     completion: int
     cached: int | None
     reasoning: int | None
+    told: Mapping[str, Any] = {}  # what the gateway says of it: under its own name
 
 
 def event(name: str, data: Mapping[str, Any]) -> bytes:
@@ -161,7 +162,8 @@ class Teller(Outward):
         prompt, completion = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         cached = _detail(self._usage, "prompt_tokens_details", "cached_tokens")
         thought = _detail(self._usage, "completion_tokens_details", "reasoning_tokens")
-        return Tokens(prompt or 0, completion or 0, cached, thought)
+        note = self._usage.get("retrace")
+        return Tokens(prompt or 0, completion or 0, cached, thought, {"retrace": note} if note else {})
 
     def _end_of(self, choice: Mapping[str, Any]) -> None:
         reason, stop, note = choice.get("finish_reason"), choice.get("stop_reason"), choice.get("retrace")

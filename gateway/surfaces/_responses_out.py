@@ -144,6 +144,7 @@ class ResponsesTeller(Teller):
             "output_tokens": tokens.completion,
             "output_tokens_details": {"reasoning_tokens": tokens.reasoning or 0},
             "total_tokens": tokens.prompt + tokens.completion,
+            **tokens.told,
         }
 
     def _event(self, kind: str, /, **data: Any) -> bytes:

@@ -191,7 +191,7 @@ async def test_C13_a_backend_that_counts_no_stream_is_asked_without(tmp_path: Pa
         if "stream_options" in seen.json:
             writer.write(http(b'{"error":{"message":"Unrecognized request argument: stream_options"}}', 400))
         else:
-            await says("ok", used=False)(seen, writer)
+            await says("ok", used=None)(seen, writer)
 
     async with before(tmp_path, script) as (sdks, up):
         for calls in (2, 3):  # learnt at the first, remembered at the second

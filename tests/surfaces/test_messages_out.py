@@ -110,6 +110,13 @@ def test_usage_may_come_with_the_last_choice() -> None:
     assert (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens) == (3, None, 1)
 
 
+def test_what_the_gateway_says_of_the_usage_stands_beside_it() -> None:
+    note = {"attempts": 2, "wasted_tokens": 3}
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "retrace": note}
+    events = dict(parsed(wire(teller(), [chunk("stop", content="x", usage=usage)])))
+    assert events["message_delta"]["usage"] == {"input_tokens": 3, "output_tokens": 1, "retrace": note}
+
+
 def test_a_stop_sequence_is_named() -> None:
     last = chunk("stop")
     last["choices"][0]["stop_reason"] = "停"

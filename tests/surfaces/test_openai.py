@@ -112,6 +112,14 @@ def test_a_choice_that_has_ended_is_taken_out_and_an_event_of_it_alone_with_it()
     assert [choice["index"] for choice in data["choices"]] == [1]
 
 
+def test_the_end_of_a_choice_that_goes_on_is_taken_back() -> None:
+    ended = {"finish_reason": "stop", "stop_reason": 7, "delta": {"content": "x"}}
+    data: dict[str, Any] = {"choices": [{"index": 0, **ended}, {"index": 1, **ended}]}
+    CHAT.unended(data, {1})
+    assert data["choices"][0] == {"index": 0, **ended}
+    assert data["choices"][1] == {"index": 1, "finish_reason": None, "stop_reason": None, "delta": {"content": "x"}}
+
+
 def test_an_event_that_never_was_of_a_choice_is_kept() -> None:
     assert CHAT.rewrite({"choices": [], "usage": {"prompt_tokens": 1}}, {}, {0: None})
 

@@ -125,6 +125,14 @@ def test_a_call_s_events_are_those_of_the_real_one() -> None:
     assert (added["call_id"], added["name"], added["arguments"], added["status"]) == ("c1", "f", "", "in_progress")
 
 
+def test_what_the_gateway_says_of_the_usage_stands_beside_it() -> None:
+    note = {"attempts": 2, "wasted_tokens": 3}
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "retrace": note}
+    ended = parsed(wire(teller(), [chunk("stop", content="x", usage=usage)]))[-1][1]["response"]
+    assert ended["usage"]["retrace"] == note
+    assert (ended["usage"]["input_tokens"], ended["usage"]["total_tokens"]) == (3, 4)
+
+
 def test_before_anything_is_said_there_is_no_output_and_no_usage() -> None:
     name, data = parsed(wire(teller(), [chunk("stop", content="x")]))[0]
     response = data["response"]
