@@ -8,15 +8,16 @@ from time import perf_counter
 from typing import NamedTuple
 
 from gateway.backends import Answer
+from gateway.closing import Closing
 from gateway.errors import UpstreamFault
 from gateway.ledger import Trip
+from gateway.pulse import Write
 from gateway.refine.review import Review
 from gateway.relay import Relay
 from gateway.resume import Resumed
 from gateway.rewind import Stitch
 from gateway.surfaces import sse
 
-Write = Callable[[bytes], Awaitable[None]]
 Resume = Callable[[Relay], Awaitable[Resumed]]  # the way on for what was cut back
 
 LINGER = 0.1  # seconds that the end of the upstream's body may follow its last event
@@ -48,7 +49,7 @@ async def stream(
     relay: Relay,
     trip: Trip,
     write: Write,
-    review: Review | None = None,
+    review: Review | Closing | None = None,
     resume: Resume | None = None,
 ) -> None:
     """Write the answer as it may leave, and [DONE]. UpstreamFault if it does not come to its end.
@@ -86,7 +87,12 @@ class _Carried(NamedTuple):
 
 
 async def _pump(
-    answer: Answer, relay: Relay, trip: Trip, write: Write, review: Review | None, stitch: Stitch | None = None
+    answer: Answer,
+    relay: Relay,
+    trip: Trip,
+    write: Write,
+    review: Review | Closing | None,
+    stitch: Stitch | None = None,
 ) -> _Carried:
     """One call's events to the client, until nothing more is to be heard of it."""
     reader = _Reader()
@@ -121,7 +127,7 @@ async def _write(out: list[bytes], trip: Trip, write: Write) -> None:
 
 
 async def _reviewed(
-    out: list[bytes], relay: Relay, trip: Trip, write: Write, review: Review, last: bool = False
+    out: list[bytes], relay: Relay, trip: Trip, write: Write, review: Review | Closing, last: bool = False
 ) -> list[bytes]:
     """What may leave, once the review was asked if the answer is at its end; meanwhile the client is kept alive."""
     if review.over or not (last or relay.complete):

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import orjson
 
 from gateway import carry, upstream
 from gateway.backends import Answer
-from gateway.carry import Write
+from gateway.beside import Opening, ended
+from gateway.closing import Closing
 from gateway.config import House
 from gateway.errors import Fault, Unfinished, UpstreamFault
 from gateway.judge import Lane
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
+from gateway.pulse import Pulse, Write
 from gateway.refine.review import Review
 from gateway.relay import Manner, Relay
 from gateway.resume import Resumed, Resumer
@@ -29,8 +31,6 @@ from gateway.upstream import Upstream
 
 log = logging.getLogger(__name__)
 
-Opening = Coroutine[Any, Any, Answer]
-
 
 class Errand(NamedTuple):
     """One exchange under way."""
@@ -41,7 +41,7 @@ class Errand(NamedTuple):
     trip: Trip
     metrics: Metrics
     upstream: Upstream
-    review: Review | None = None
+    review: Review | Closing | None = None
     budget: Budget | None = None  # if rules may cut the answer back
     resumer: Resumer | None = None  # and then how it goes on
 
@@ -119,10 +119,15 @@ class AnswerFlow(Flow):
         try:
             await carry.stream(self._answer, relay, errand.trip, write, errand.review, resume)
         except Fault as fault:
-            left = [*relay.feed([], final=True), *relay.release({})]
+            left = [*relay.feed([], final=True), *await self._kept(relay, write)]
             await write(b"".join([*left, errand.tell(fault)]))
         finally:
             errand.seen(since)
+
+    async def _kept(self, relay: Relay, write: Write) -> list[bytes]:
+        """What was kept back of an answer that comes to no end: that it was torn makes nothing of it pass unheard."""
+        review = self._errand.review
+        return await review.end(relay, write) if review is not None and not review.over else relay.release({})
 
     async def _resume(self, relay: Relay) -> Resumed:
         """The way on from where it was cut back."""
@@ -168,16 +173,13 @@ class PatientFlow(Flow):
     """A stream that says it is alive while it waits for the upstream's first piece."""
 
     def __init__(self, errand: Errand, opening: Opening, patience: float) -> None:
-        self._errand, self._patience = errand, patience
+        self._errand, self._pulse = errand, Pulse(patience)
         self._opening = asyncio.ensure_future(opening)
         self._inner: AnswerFlow | None = None
 
     async def run(self, write: Write) -> None:
         try:
-            while not self._opening.done():
-                await asyncio.wait({self._opening}, timeout=self._patience)
-                if not self._opening.done():
-                    await write(sse.KEEP_ALIVE)
+            await self._pulse.through(self._opening, write)
             await self._opened(self._opening.result(), write)
         except Fault as fault:
             await write(self._errand.tell(fault))
@@ -191,11 +193,10 @@ class PatientFlow(Flow):
         await write(sse.frame(upstream.error_body(self._errand.surface, answer.status, raw)))
 
     def close(self) -> None:
-        opening = self._opening
         if self._inner is not None:
             self._inner.close()
-        elif not opening.cancel() and not opening.cancelled() and not opening.exception():
-            self._errand.close(opening.result())
+        else:
+            ended(self._opening, self._errand.close)
 
 
 async def assembled(flow: Flow, surface: Surface, limit: int) -> bytes:

@@ -80,7 +80,7 @@ def judge(house: House, exchange: Exchange, body: dict[str, Any], draft: Draft) 
         draft.findings += findings
         draft.asked = len(draft.findings)
         if window.halted:
-            return _blocked(house, text, window.halted)
+            return blocked(house, text, window.halted)
         if any(finding.verdict is Verdict.MASK for finding in findings):
             masked = window.render(0, words)
             here = masked if text.whole else _merged(leaves.at(body, text.path), masked)
@@ -109,8 +109,8 @@ def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and isinstance(part.get("text"), str)
 
 
-def _blocked(house: House, text: Text, finding: Finding) -> Canned:
-    """What a blocked request is told: the rule's own words or the reason's, in the language of the text."""
+def blocked(house: House, text: Text, finding: Finding) -> Canned:
+    """What a request is told that a finding blocks: the rule's words or the reason's, in the language of the text."""
     rule = house.rules[finding.rule]
     reason = house.reasons[finding.reason]
     words = (rule.message if finding.reason != BROKEN else None) or reason.message

@@ -21,9 +21,10 @@ OnBroken = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The rules whose checks share a kind, and their one scanner."""
+    """The rules whose checks share a kind, these checks, and their one scanner."""
 
     rules: tuple[Rule, ...]
+    checks: tuple[Check, ...]
     scanner: Scanner
     on_broken: OnBroken
 
@@ -40,23 +41,24 @@ class Group:
         broken: list[Finding] = []
         alive: list[tuple[int, int]] = []
         for index in sorted(active):
-            rule = self.rules[index]
+            rule, check = self.rules[index], self.checks[index]
             try:
-                scan = type(rule.check).fuse([rule.check]).scan(view, frozenset({0}))
+                scan = type(check).fuse([check]).scan(view, frozenset({0}))
             except Exception as fault:  # noqa: BLE001 - and each rule answers for its own
-                log.error("rule %s is broken (%r): %s", rule.id, fault, rule.on_error)
-                broken += self._answer_for(rule, view)
+                self.on_broken(rule.id)
+                broken += answer_for(rule, fault, view.base + view.begin)
                 continue
             hits += [Hit(index, hit.start, hit.end) for hit in scan.hits]
             alive += [(index, start) for _, start in scan.alive]
         return Scan(hits, len(view.text), alive), broken
 
-    def _answer_for(self, rule: Rule, view: View) -> list[Finding]:
-        self.on_broken(rule.id)
-        if rule.on_error == "allow" or rule.action is Action.MONITOR:
-            return []
-        place = view.base + view.begin
-        return [Finding(rule.id, BROKEN, Action(rule.on_error), place, place)]
+
+def answer_for(rule: Rule, fault: Exception, place: int = 0) -> list[Finding]:
+    """What a rule whose check has failed says of a text, from `place` on."""
+    log.error("rule %s is broken (%r): %s", rule.id, fault, rule.on_error)
+    if rule.on_error == "allow" or rule.action is Action.MONITOR:
+        return []
+    return [Finding(rule.id, BROKEN, Action(rule.on_error), place, place)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,13 @@ class Lane:
 
 
 def _lane(group: Group, active: Active) -> Lane:
-    rules = [group.rules[number] for number in active]
+    checks = [group.checks[number] for number in active]
     return Lane(
         group,
         active,
         acting=frozenset(number for number in active if group.rules[number].action.holds),
-        wake=min(rule.check.wake(0) for rule in rules),
-        at_end=any(rule.check.at_end for rule in rules),
+        wake=min(check.wake(0) for check in checks),
+        at_end=any(check.at_end for check in checks),
     )
 
 
@@ -173,13 +175,19 @@ class Judge:
     """All rules. ValueError if the checks of one family can't be fused."""
 
     def __init__(self, rules: Iterable[Rule], on_broken: OnBroken = lambda _rule: None) -> None:
-        families: dict[tuple[Side, type[Check]], list[Rule]] = {}
+        families: dict[tuple[Side, type[Check]], list[tuple[Rule, Check]]] = {}
+        slow: dict[Side, list[Rule]] = {}
         for rule in rules:
-            families.setdefault((rule.side, rule.check.family()), []).append(rule)
-        self._groups = [
-            (side, Group(tuple(same), family.fuse([rule.check for rule in same]), on_broken))
-            for (side, family), same in families.items()
-        ]
+            if isinstance(rule.check, Check):
+                families.setdefault((rule.side, rule.check.family()), []).append((rule, rule.check))
+            else:
+                slow.setdefault(rule.side, []).append(rule)
+        self._groups = []
+        for (side, family), same in families.items():
+            own, checks = zip(*same, strict=True)
+            self._groups.append((side, Group(own, checks, family.fuse(checks), on_broken)))
+        self._slow = slow
+        self.slow = lru_cache(maxsize=4096)(self._slow_at)
         self.lanes = lru_cache(maxsize=4096)(self._lanes)
         self.rewinding = lru_cache(maxsize=4096)(self._rewinding)
 
@@ -193,6 +201,14 @@ class Judge:
             if active:
                 lanes.append(_lane(group, active))
         return tuple(lanes)
+
+    def takes_time(self, side: Side) -> bool:
+        """Whether any rule for texts that go this way has a probe to ask."""
+        return side in self._slow
+
+    def _slow_at(self, place: Place) -> tuple[Rule, ...]:
+        """The rules for one place that have a probe to ask (gateway/jury.py); no lane knows of them."""
+        return tuple(rule for rule in self._slow.get(place.side, ()) if rule.when.matches(place))
 
     def _rewinding(self, place: Place) -> tuple[Rule, ...]:
         """The rules that cut an answer back in one place; none nearly everywhere."""

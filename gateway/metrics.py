@@ -76,6 +76,16 @@ class Metrics:
             "retrace_upstream_errors", "What went wrong upstream.", ["backend", "kind"], registry=registry
         )
         self.broken = Counter("retrace_guard_broken", "Checks that failed at work.", ["rule"], registry=registry)
+        self.probes = Counter(
+            "retrace_probes", "Questions of rules that take their time, by answer.", ["rule", "said"], registry=registry
+        )
+        self.probe_seconds = Histogram(
+            "retrace_probe_seconds",
+            "How long such a question took.",
+            ["rule"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
         self.captures = Counter(
             "retrace_captures",
             "Captures by what became of them, and why it should.",
@@ -203,6 +213,11 @@ class Metrics:
 
     def guard_broken(self, rule: str) -> None:
         self._child(self.broken, rule).inc()
+
+    def observe_probe(self, rule: str, said: str, seconds: float) -> None:
+        """A rule has asked its probe: `pass`, `flag`, `dropped` (nobody waited any more), or how it failed."""
+        self._child(self.probes, rule, said).inc()
+        self._child(self.probe_seconds, rule).observe(seconds)
 
     def observe_capture(self, verdict: str, reason: str) -> None:
         """A capture is over for the gateway: kept, dropped, gone, failed or lost, for a reason code or word of ours."""

@@ -20,15 +20,19 @@ from gateway.surfaces import Surface, sse
 from gateway.types import Draft, Exchange, Finding, Usage
 from gateway.waiting import Channel, Run, Waiting
 
-Hold = Literal["nothing", "ends", "all"]
+Hold = Literal["nothing", "ends", "all", "judged"]  # judged: all, also of what was halted
 
 
 class Ending(NamedTuple):
-    """How a choice ends: with another answer in the place of its own, with words behind it, a note for programs."""
+    """How a choice ends: with another answer in the place of its own, with words behind it, a note for programs.
+
+    `alone`: and nothing else of it leaves, neither calls nor thoughts.
+    """
 
     instead: str | None = None
     behind: str = ""
     note: Mapping[str, Any] | None = None
+    alone: bool = False
 
 
 class Outbox:
@@ -63,7 +67,7 @@ class Outbox:
             if self._keeps(first):
                 break
             if isinstance(first, Run):
-                if self._replaced(first.channel):
+                if self._replaced(first.channel) and not first.halts:
                     queue.popleft()
                     continue
                 leaving = None if halted else first.leaving()
@@ -84,13 +88,17 @@ class Outbox:
 
     def _keeps(self, first: Waiting | Run) -> bool:
         """Whether it waits until it is known how the answer ends."""
-        if self._hold == "nothing" or len(self._draft.halted) >= self._exchange.choices:
+        if self._hold in ("nothing", "judged"):
+            return self._hold == "judged"
+        if len(self._draft.halted) >= self._exchange.choices:
             return False
         return self._hold == "all" or (isinstance(first, Waiting) and bool(first.ends.keys() - self._draft.halted))
 
     def _replaced(self, channel: Channel) -> bool:
         ending = self._endings.get(channel.choice)
-        return channel.told is not None and ending is not None and ending.instead is not None
+        if ending is None or ending.instead is None:
+            return False
+        return ending.alone or channel.told is not None
 
     def _send(self, waiting: Waiting) -> bytes | None:
         """The frame for an event whose time has come: its own bytes, or what the rules left of it."""
@@ -103,6 +111,8 @@ class Outbox:
             return None  # all of it was cut away
         data = parsed(waiting.frame.data)
         ending = self._ending(waiting, self._surface.choices(data))
+        if not ending and self._silent(waiting):
+            return None
         if not texts and not endings and not bill and not ending:
             return waiting.frame.raw
         if not self._surface.rewrite(data, texts, ending, self._exchange.explain):
@@ -112,6 +122,11 @@ class Outbox:
         if bill:
             self._surface.billed(data, bill)
         return self.framed(data).raw
+
+    def _silent(self, waiting: Waiting) -> bool:
+        """Whether it tells nothing but what does not leave."""
+        told = [self._endings.get(mark.channel.choice) for mark in waiting.marks]
+        return bool(told) and not waiting.ends and all(ending is not None and ending.alone for ending in told)
 
     def _texts(self, waiting: Waiting) -> dict[tuple[int, str], str]:
         """The texts of an event that leave other than they came."""

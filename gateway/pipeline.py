@@ -4,7 +4,9 @@
 - admit       surface: bytes -> Exchange                       400, 404
 - judge       rules(input): block, mask, tag                   400 content_filter, or a canned answer
 - open        a replica answers; retried while no byte left    502, 503, 504
+- hear        rules(input) that take their time, meanwhile     400 content_filter  (beside.py)
 - relay       rules(output) on each piece; the client sees what may leave
+- close       rules(output) that take their time: the answer is held for them  (closing.py)
 - review      a risky answer is read once more; nothing is put to it that is not better  (refine/)
 - settle      a patched engine keeps the KV of what was rejected  (retrace.py)
 - book        metrics and log see the exchange and its draft   (ledger.py)
@@ -14,18 +16,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
-from gateway import headers, inlet, upstream
+from gateway import beside, headers, inlet, upstream
 from gateway.backends import Answer, Call
+from gateway.beside import Opening
+from gateway.closing import Closing
 from gateway.config import House
 from gateway.errors import BadRequest, Fault, Unknown, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.flow import AnswerFlow, Errand, Flow, OutwardFlow, PatientFlow, WholeFlow, assembled
+from gateway.heads import head
 from gateway.inlet import Canned
+from gateway.jury import Case, Jury
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
@@ -41,7 +48,7 @@ from gateway.rewind import Budget
 from gateway.rules import Place
 from gateway.sample import Sampled
 from gateway.surfaces import Asking, Outward, Surface, sse
-from gateway.types import Draft, Outcome, Principal, Side
+from gateway.types import Principal, Side
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +83,7 @@ class Pipeline:
         self._house, self._metrics = house, metrics
         self._upstream = upstream.Upstream(fleet, metrics)
         self.refiner = Refiner(metrics, self._post, lambda: self.under_way)
+        self._jury = Jury(metrics)
         self._refused: dict[str, frozenset[str]] = {}  # what backends are known not to take of a continuation
         self.under_way = 0  # requests, as the server counts them
         self._surfaces: dict[str, Surface] = {
@@ -88,9 +96,11 @@ class Pipeline:
         sampled = Sampled(house.folder / wanted.file, wanted.most) if wanted else None
         await self._upstream.retrace.apply(house.file.retrace.store, sampled, house.terms.lookup.codes)
         await self.refiner.apply(house.refine, house.folder)
+        await self._jury.apply(house.rules.values(), house.reasons.keys())
 
     async def stop(self) -> None:
         await self.refiner.stop()
+        await self._jury.stop()
         await self._upstream.retrace.stop()
 
     async def _post(self, tenant: str, asking: Asking, backend: str | None) -> Sent:
@@ -145,27 +155,37 @@ class Pipeline:
         outward = surface.outward(exchange, body)
         if isinstance(judged, Canned):
             return _told(_canned(errand, judged.message), outward)
-        return _told(await self._forward(errand, inbound, judged), outward)
+        cases = beside.cases(house, surface, exchange, judged, masked=judged is not body)
+        return _told(await self._forward(errand, inbound, judged, cases), outward)
 
-    async def _forward(self, errand: Errand, inbound: Inbound, judged: dict[str, Any]) -> Reply:
+    async def _forward(self, errand: Errand, inbound: Inbound, judged: dict[str, Any], cases: Sequence[Case]) -> Reply:
         whole, limits = not errand.exchange.stream, errand.house.file.limits
         sent = headers.upstream(inbound.headers, errand.exchange.id)
         errand, body = self._prepared(errand, judged, sent)
         exchange, translated = errand.exchange, errand.surface.upstream_path
         asking, insists = Asking(translated or inbound.path, body), exchange.wants_usage and not (translated or whole)
-        opening = self._upstream.open(asking, sent, exchange, errand.house.terms, insists)
+        draft, terms = errand.trip.draft, errand.house.terms
+        call = partial(self._upstream.open, asking, sent, exchange, terms, insists, draft)
+        opening = self._opening(errand, cases, call)
         if not whole and limits.keep_alive_seconds:
             patient = PatientFlow(errand, opening, limits.keep_alive_seconds)
-            return Reply(200, _head(errand, EVENTS, {}, sent), patient)
+            return Reply(200, head(errand, EVENTS, {}, sent), patient)
         answer = await opening
         if exchange.stream and answer.headers.get("content-type", "").startswith(EVENTS):
             flow = AnswerFlow(errand, answer)
             if not whole:
-                return Reply(answer.status, _head(errand, EVENTS, answer.headers, sent), flow)
+                return Reply(answer.status, head(errand, EVENTS, answer.headers, sent), flow)
             out = await assembled(flow, errand.surface, limits.answer_bytes)
         else:
             out = await self._read(errand, answer)
-        return Reply(answer.status, _head(errand, JSON, answer.headers, sent), out)
+        return Reply(answer.status, head(errand, JSON, answer.headers, sent), out)
+
+    def _opening(self, errand: Errand, cases: Sequence[Case], call: Callable[[], Opening]) -> Opening:
+        """The call; with rules to be heard meanwhile, nothing of its answer is had before they were."""
+        if not cases:
+            return call()
+        hearing = partial(beside.heard, self._jury, errand.house, cases, errand.trip.draft, self._metrics)
+        return beside.beside(call, hearing, errand.close, partial(self._upstream.count, errand.exchange.model))
 
     def _prepared(
         self, errand: Errand, judged: dict[str, Any], sent: Mapping[str, str]
@@ -178,12 +198,21 @@ class Pipeline:
         if rules:
             judged, exchange = {**judged, "stream": True}, exchange._replace(stream=True)
         body = errand.surface.upstream_body(exchange, judged)
-        errand = errand._replace(exchange=exchange, review=self._review(errand, body))
+        errand = errand._replace(exchange=exchange)
+        errand = errand._replace(review=self._closing(errand, self._review(errand, body), place))
         if rules:
             way = (self._upstream, self._metrics, self._refused)
             resumer = Resumer(*way, errand.surface, exchange, body, sent, house.rules, house.terms)
             errand = errand._replace(budget=Budget(rules), resumer=resumer)
         return errand, body
+
+    def _closing(self, errand: Errand, review: Review | None, place: Place) -> Review | Closing | None:
+        """The review, and before it the rules for the answer that take their time."""
+        rules = errand.house.judge.slow(place) if errand.house.judge.takes_time(Side.OUTPUT) else ()
+        if not rules:
+            return review
+        heard = (self._jury, rules, errand.surface, errand.exchange, errand.trip.draft)
+        return Closing(*heard, review, errand.house.file.limits.keep_alive_seconds)
 
     def _review(self, errand: Errand, body: Mapping[str, Any]) -> Review | None:
         """The review of the answer to come; None if nothing could come of it."""
@@ -199,6 +228,7 @@ class Pipeline:
         limit = errand.house.file.limits.answer_bytes
         try:
             raw = await answer.read(limit)
+            since = len(errand.trip.draft.findings)
             with errand.trip:
                 if len(raw) < LARGE:
                     out = self._whole(errand, answer, raw)
@@ -206,6 +236,7 @@ class Pipeline:
                     out = await asyncio.to_thread(self._whole, errand, answer, raw)
             if errand.review is not None and answer.status < 400:
                 out = await errand.review.whole(out)
+            errand.seen(since)
         finally:
             errand.close(answer)
         return out
@@ -215,10 +246,7 @@ class Pipeline:
             return upstream.error_body(errand.surface, answer.status, raw)
         if answer.capture is not None:
             raw = without_report(raw, answer.capture)
-        since = len(errand.trip.draft.findings)
-        out = whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
-        errand.seen(since)
-        return out
+        return whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
 
     def _wrong(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:
         """A tenant says that what it got from the cache was wrong: it is forgotten, and not served like that again."""
@@ -264,35 +292,5 @@ def _canned(errand: Errand, message: str) -> Reply:
     """The message as a whole answer, or as a stream of one."""
     answers = [orjson.dumps(data) for data in errand.surface.canned(errand.exchange, message)]
     if not errand.exchange.stream:
-        return Reply(200, _head(errand, JSON, {}, {}), answers[0])
-    return Reply(200, _head(errand, EVENTS, {}, {}), WholeFlow(b"".join([*map(sse.frame, answers), sse.DONE_FRAME])))
-
-
-def _head(errand: Errand, kind: str, theirs: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
-    head = headers.downstream(theirs, sent, errand.exchange.id)
-    head.update(_verdict(errand.trip.draft), **_refined(errand))
-    head["content-type"] = kind
-    return head
-
-
-def _verdict(draft: Draft) -> dict[str, str]:
-    """What the rules have said so far; of a stream that is only what they said of the request."""
-    verdict = {headers.VERDICT: draft.verdict.word}
-    if not draft.findings:
-        return verdict
-    reasons = sorted({finding.reason for finding in draft.findings if finding.verdict})
-    return {**verdict, headers.REASON: ",".join(reasons)} if reasons else verdict
-
-
-def _refined(errand: Errand) -> dict[str, str]:
-    """How the answer is delivered, and what a second reading has made of it so far."""
-    told = {headers.DELIVERY: errand.review.delivery if errand.review else "live"}
-    outcomes = [one for one in errand.trip.draft.refined.values() if one.outcome is not Outcome.UNTOUCHED]
-    for one in sorted(outcomes, key=lambda one: len(one.corrections)):  # of several choices the most corrected counts
-        told[headers.REFINED] = one.outcome.value
-        if one.entry:
-            told[headers.ENTRY] = one.entry
-    broken = next((one for one in outcomes if one.outcome is Outcome.DEGRADED), None)
-    if broken is not None:
-        told |= {headers.REFINED: broken.outcome.value, headers.DEGRADED: f"refine; {broken.why}"}
-    return told
+        return Reply(200, head(errand, JSON, {}, {}), answers[0])
+    return Reply(200, head(errand, EVENTS, {}, {}), WholeFlow(b"".join([*map(sse.frame, answers), sse.DONE_FRAME])))

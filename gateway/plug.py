@@ -32,13 +32,13 @@ def plugs(room: str) -> dict[str, type[Any]]:
 
 
 class OneOf:
-    """For `Annotated`: this field holds any plug of the room, told apart by its `type`."""
+    """For `Annotated`: this field holds any plug of these rooms, told apart by its `type`."""
 
-    def __init__(self, room: str) -> None:
-        self.room = room
+    def __init__(self, *rooms: str) -> None:
+        self.rooms = rooms
 
     def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        kinds = list(plugs(self.room).values())
+        kinds = [kind for room in self.rooms for kind in plugs(room).values()]
         if len(kinds) == 1:
             return handler.generate_schema(kinds[0])
         union: Any = functools.reduce(operator.or_, kinds)

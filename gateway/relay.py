@@ -71,6 +71,7 @@ class Relay:
         self._stencils: list[Stencil] = []
         self.head: Mapping[str, Any] | None = None  # the first event, by which later calls' events are told as its own
         self.rewound: dict[int, Attempt] = {}  # choices that were cut back and have not gone on
+        self._withheld: dict[int, Ending] = {}
         self.failed = False  # the upstream itself reported an error
 
     @property
@@ -104,13 +105,25 @@ class Relay:
         return {choice: heard for choice, heard in told.items() if choice not in self._draft.halted}
 
     @property
+    def said(self) -> dict[int, str]:
+        """What the rules let the client read of each choice's answer, also of those that were halted."""
+        channels = self._channels.values()
+        return {channel.choice: channel.told.gone for channel in channels if channel.told is not None}
+
+    @property
     def calls(self) -> set[int]:
         """The choices that call a tool."""
         return {channel.choice for channel in self._channels.values() if role(channel.name) == "tool_call"}
 
+    def withhold(self, choice: int, finding: Finding) -> None:
+        """A choice of which all is kept back ends with this finding, and without a word."""
+        self._draft.halted.setdefault(choice, finding)
+        self._draft.finish[choice] = "content_filter"
+        self._withheld[choice] = Ending("", alone=True)
+
     def release(self, endings: Mapping[int, Ending], bill: Usage | None = None) -> list[bytes]:
         """What was kept back may leave, each choice with its ending; `bill` is added to the usage that is told."""
-        self._outbox.release(endings, bill)
+        self._outbox.release({**endings, **self._withheld}, bill)
         return self._outbox.drain()
 
     def feed(self, frames: Sequence[sse.Frame], final: bool = False) -> list[bytes]:

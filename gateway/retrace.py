@@ -26,7 +26,7 @@ from gateway.sample import Reservoir, Sampled
 from gateway.similar import Similar
 from gateway.stores import Kept, Near, Sketch, Store, StoreSpec
 from gateway.terms import ACCEPTED, Terms
-from gateway.types import Draft, Exchange, Finding
+from gateway.types import Draft, Exchange, Finding, Verdict
 from gateway.wording import kept_on, used_on
 
 log = logging.getLogger(__name__)
@@ -90,8 +90,11 @@ class Retrace:
         if self.store is not None:
             await self.store.stop()
 
-    async def plan(self, exchange: Exchange, body: Mapping[str, Any], size: int, terms: Terms) -> Plan:
-        """What to ask of a patched replica beside this body, which has `size` bytes."""
+    async def plan(
+        self, exchange: Exchange, body: Mapping[str, Any], size: int, terms: Terms, draft: Draft | None = None
+    ) -> Plan:
+        """What to ask of a patched replica beside this body, which has `size` bytes. By the draft a capture is settled
+        whose call ends before it is answered."""
         salt = self.salt(exchange.principal.tenant)
         if exchange.choices != 1 or terms.capture_of(exchange) == "none":
             return Plan(salt)
@@ -114,7 +117,10 @@ class Retrace:
             log.debug("%s: %d chunks of %d bytes; donor %s of %s", *told)
             log.debug("%s: asked for %s, to save about %d + %d", exchange.id, offer.mode, offer.prefix, offer.moved)
         asked = Asked(exchange.id, sketch, session, offer, terms)
-        return Plan(salt, True, _donor(offer), partial(self._told, asked))
+        plan = Plan(salt, True, _donor(offer), partial(self._told, asked))
+        if draft is None:
+            return plan
+        return plan._replace(torn=partial(self.settle, exchange=exchange, draft=draft, terms=terms))
 
     async def _offer(self, sketch: Sketch, session: str, terms: Terms) -> Offer | None:
         """The capture that most of the request can be taken from, if its reason's policy lets it be."""
@@ -126,9 +132,10 @@ class Retrace:
 
     def settle(self, capture: Capture, exchange: Exchange, draft: Draft, terms: Terms) -> None:
         """The exchange is over: its capture gets its verdict."""
-        halted = next(iter(draft.halted.values()), None)
-        if halted:
-            reason, kept = halted.reason, terms.policy(halted.reason).captures
+        refused = (finding for finding in draft.findings[: draft.asked] if finding.verdict is Verdict.BLOCK)
+        against = next(refused, None) or next(iter(draft.halted.values()), None)
+        if against:
+            reason, kept = against.reason, terms.policy(against.reason).captures
         else:
             reason = ACCEPTED if draft.finish else UNFINISHED
             kept = reason is ACCEPTED and terms.capture_of(exchange) == "all"

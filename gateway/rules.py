@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJso
 from gateway.anchors import AnchorSpec
 from gateway.checks import Check
 from gateway.plug import OneOf, Strict, plugs
+from gateway.probes import ProbeSpec
 from gateway.types import Action, Reason, Side
 
 BROKEN = "R900"  # the reason code of a check that failed: guard.broken
@@ -96,7 +97,7 @@ class Rule(Strict):
     about: str = Field(default="", description="For whoever reads the file next.")
     side: Side
     when: When = When()
-    check: Annotated[Check, OneOf("checks")]
+    check: Annotated[Check | ProbeSpec, OneOf("checks", "probes")]
     action: Action
     reason: str = Field(pattern=r"^R[0-9]{3}$", description="A code of reasons.yaml.", examples=["R101"])
     on_error: Literal["block", "tag", "allow"] = "block"
@@ -116,6 +117,20 @@ class Rule(Strict):
             raise ValueError("only an answer can be rewound; write `side: output`, or `action: block`")
         if self.rewind is not None and self.action is not Action.REWIND:
             raise ValueError("`rewind` belongs to rules with `action: rewind`")
+        return self
+
+    @model_validator(mode="after")
+    def _in_time(self) -> Self:
+        """What takes its time has its word when the text is complete, and the request on its way already."""
+        if not isinstance(self.check, ProbeSpec):
+            return self
+        kind = self.check.type
+        if self.action in (Action.MASK, Action.REWIND):
+            raise ValueError(f"`check: {kind}` takes its time; its `action` may be monitor, tag, refine or block")
+        if self.respond == "answer":
+            raise ValueError(f"`check: {kind}` takes its time; `respond: answer` is for checks that do not")
+        if self.side is Side.OUTPUT and not any(fnmatchcase("assistant", glob) for glob in self.when.role):
+            raise ValueError(f"`check: {kind}` reads answers only; leave `role` out, or write `role: assistant`")
         return self
 
     @property

@@ -15,7 +15,7 @@ from gateway.metrics import Metrics
 from gateway.retrace import Retrace
 from gateway.surfaces import Asking, Surface
 from gateway.terms import Terms
-from gateway.types import Exchange
+from gateway.types import Draft, Exchange
 
 LARGEST_ERROR = 1 << 20
 
@@ -36,17 +36,23 @@ class Upstream:
         return self._fleet.name(model)
 
     async def open(
-        self, asking: Asking, sent: Mapping[str, str], exchange: Exchange, terms: Terms, insists: bool
+        self,
+        asking: Asking,
+        sent: Mapping[str, str],
+        exchange: Exchange,
+        terms: Terms,
+        insists: bool,
+        draft: Draft | None = None,
     ) -> Answer:
         """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that and
-        the client does not insist on it."""
+        the client does not insist on it. By the draft a capture is settled whose call ends before it is answered."""
         path, body = asking
         name, backend = self._fleet.serving(exchange.model)
         optional = "stream_options" in body and not insists
         if optional and name in self._no_usage:
             body, optional = {key: value for key, value in body.items() if key != "stream_options"}, False
         raw = _dumped(body)
-        plan = await self.retrace.plan(exchange, body, len(raw), terms) if backend.patched else None
+        plan = await self.retrace.plan(exchange, body, len(raw), terms, draft) if backend.patched else None
         answer = _willing(name, await backend.open(Call("POST", path, raw, sent, plan)))
         if answer.status != 400 or not optional:
             return answer
@@ -57,7 +63,7 @@ class Upstream:
         if b"stream_options" not in told:
             return _ReadAnswer(answer, told)
         self._no_usage.add(name)
-        return await self.open(asking, sent, exchange, terms, insists)
+        return await self.open(asking, sent, exchange, terms, insists, draft)
 
     async def ask(self, tenant: str, asking: Asking, backend: str | None) -> tuple[str, int, bytes]:
         """A question of our own, for a tenant: who answered, with which status, and what. Fault if nobody did.

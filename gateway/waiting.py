@@ -32,12 +32,17 @@ class Told:
     @property
     def text(self) -> str:
         """All that was let go, and behind it what is not yet."""
-        return "".join(self._parts) + self._ahead
+        return self.gone + self._ahead
 
     @property
     def tail(self) -> str:
         """Its last words, without putting all of it together."""
         return self._ahead or (self._parts[-1] if self._parts else "")
+
+    @property
+    def gone(self) -> str:
+        """What the window has let go."""
+        return "".join(self._parts)
 
     def hear(self, text: str, window: Window | Anchored) -> None:
         """The window has taken this text."""
@@ -196,6 +201,11 @@ class Run:
     @property
     def over(self) -> bool:
         return self._sent == len(self._frames)
+
+    @property
+    def halts(self) -> bool:
+        """Whether one of them is where the text was halted."""
+        return self._window.halted is not None
 
     def leaving(self) -> list[bytes] | None:
         """The events whose text may leave now, as they came; None if one of them can't leave as it came."""

@@ -40,17 +40,23 @@ def _nobody(_outcome: Outcome) -> None:
     """Whom nothing is told."""
 
 
+def _unfinished(capture: Capture) -> None:
+    capture.drop("unfinished")
+
+
 class Plan(NamedTuple):
     """What only a replica with the plugin understands; no other ever sees it.
 
     `salt` keeps the prefix caches of tenants apart. With `captures` each try at the request makes a capture, and `told`
-    hears once of each what became of it, as a rule after the exchange is over.
+    hears once of each what became of it, as a rule after the exchange is over. `torn` gives the verdict on one whose
+    call ended before it was answered.
     """
 
     salt: str
     captures: bool = False
     donor: Donor | None = None
     told: Callable[[Outcome], None] = _nobody
+    torn: Callable[[Capture], None] = _unfinished
 
 
 class Call(NamedTuple):

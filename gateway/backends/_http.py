@@ -193,8 +193,8 @@ class HttpBackend:
         except BaseException as fault:
             clock.stop()
             replica.in_flight -= 1
-            if capture:
-                capture.drop("unfinished")
+            if capture and call.plan:
+                call.plan.torn(capture)
             if response:
                 response.close()
             if clock.expired and isinstance(fault, asyncio.CancelledError):

@@ -43,7 +43,8 @@ def try_(
     if text == "-":
         text = sys.stdin.read()
     speaker = "assistant" if side is Side.OUTPUT and role == "user" else role
-    window = Window(built.judge.lanes(Place(side, surface, model, tenant, tier, speaker)))
+    place = Place(side, surface, model, tenant, tier, speaker)
+    window = Window(built.judge.lanes(place))
     window.feed(text, final=True)
     findings = window.taken()
     out = Console()
@@ -51,6 +52,8 @@ def try_(
         out.print(_table(built, findings, text))
     verdict = max((finding.verdict for finding in findings), default=Verdict.ALLOW)
     out.print(f"[bold]{verdict.name}[/]")
+    if slow := built.judge.slow(place):
+        out.print(f"[yellow]not asked, since they take their time[/]: {', '.join(rule.id for rule in slow)}")
     if verdict is Verdict.MASK:
         out.print(window.render(0, text), markup=False)
     raise typer.Exit(2 if verdict is Verdict.BLOCK else 0)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from gateway.errors import UpstreamFault
 from gateway.outbox import Ending, Hold
+from gateway.pulse import Pulse, Write
 from gateway.refine.matter import Matter, Result
 from gateway.refine.refiner import Refiner
 from gateway.relay import Relay
-from gateway.surfaces import sse
 from gateway.types import Draft, Outcome, Usage, Verdict
-
-Write = Callable[[bytes], Awaitable[None]]
 
 _SENTENCE_ENDS = tuple('。！？!?.…；\n”"」』)）')
 
@@ -27,7 +24,7 @@ class Review:
 
     def __init__(self, refiner: Refiner, matter: Matter, draft: Draft) -> None:
         self._refiner, self._matter, self._draft = refiner, matter, draft
-        self._spoke = time.monotonic()
+        self._pulse = Pulse(matter.file.keep_alive_seconds)
         self._foreseen = 0
         self.over = False
 
@@ -51,12 +48,7 @@ class Review:
 
     async def keep_alive(self, write: Write, speaks: bool) -> None:
         """Tell a client that has heard nothing for a while that its answer is on the way."""
-        now = time.monotonic()
-        if speaks:
-            self._spoke = now
-        elif now - self._spoke >= self._matter.file.keep_alive_seconds:
-            self._spoke = now
-            await write(sse.KEEP_ALIVE)
+        await self._pulse.beat(write, speaks)
 
     async def end(self, relay: Relay, write: Write) -> list[bytes]:
         """Say how the answer ends, and release it. While that takes its time the client is kept alive."""
@@ -64,10 +56,7 @@ class Review:
         whole = not relay.failed and relay.complete
         work = asyncio.ensure_future(self._endings(relay.answers if whole else {}, relay.calls))
         try:
-            while not work.done():
-                await asyncio.wait({work}, timeout=self._matter.file.keep_alive_seconds)
-                if not work.done():
-                    await write(sse.KEEP_ALIVE)
+            await self._pulse.through(work, write)
             return relay.release(work.result(), self._billed())
         finally:
             work.cancel()

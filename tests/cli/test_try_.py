@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.commands import at_once, retrace
 from tests.rig import regex, write_config
+from tests.verifier import slow
 
 URL = ["http://127.0.0.1:9"]
 
@@ -35,3 +36,10 @@ def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
     told = retrace("try", "-", *config, told="from a pipe: bomb")
     assert told.returncode == 2
     assert "BLOCK" in told.stdout
+
+
+def test_rules_that_take_their_time_are_named_and_not_asked(tmp_path: Path) -> None:
+    config = ("-c", str(write_config(tmp_path, URL, [slow("http://127.0.0.1:9/", id="asks")])))
+    told = retrace("try", "一段文字", *config)
+    assert told.returncode == 0
+    assert "not asked, since they take their time: asks" in told.stdout

@@ -18,28 +18,29 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "gateway"
-ROOMS = ("checks", "surfaces", "backends", "stores", "gates", "tiers", "anchors")
+ROOMS = ("checks", "probes", "surfaces", "backends", "stores", "gates", "tiers", "anchors")
 # Each module may know those of the levels before its own, and no others. A room is one level: within it, every file
 # may know the room itself (its `__init__`) and its furniture (`_...`).
 LEVELS: Sequence[frozenset[str]] = (
     frozenset({"types", "errors", "plug", "leaves", "headers", "chunks", "sample", "breaker"}),
     frozenset(ROOMS),
-    frozenset({"rules", "keys", "yamlfile", "metrics", "fleet", "context", "similar", "reports"}),
+    frozenset({"rules", "keys", "yamlfile", "metrics", "fleet", "context", "similar", "reports", "pulse"}),
     frozenset({"refine.caution"}),
     frozenset({"donors", "terms", "wording", "refine.wording", "refine.docket", "refine.memo", "refine.backlog"}),
     frozenset({"retrace", "tune", "refine.reply", "refine.domains", "refine.guards"}),
     frozenset({"refine.edits"}),
     frozenset({"judge", "ledger", "upstream", "refine.file", "refine.ask", "refine.panel"}),
     frozenset({"window", "refine.matter"}),
-    frozenset({"calls", "config", "refine.result"}),
+    frozenset({"calls", "config", "refine.result", "jury"}),
     frozenset({"anchored"}),
     frozenset({"waiting", "inlet", "reload", "refine.refiner"}),
     frozenset({"outbox"}),
     frozenset({"relay"}),
-    frozenset({"refine.review", "rewind"}),
-    frozenset({"resume"}),
+    frozenset({"refine.review", "rewind", "beside"}),
+    frozenset({"resume", "closing"}),
     frozenset({"carry"}),
     frozenset({"flow"}),
+    frozenset({"heads"}),
     frozenset({"pipeline"}),
     frozenset({"server"}),
     frozenset({"workers"}),
@@ -81,7 +82,7 @@ KIN = {
 # Foreign libraries, and the only files that may know them.
 ONLY = {
     "aiohttp.web": {"server"},
-    "aiohttp": {"server", "backends._http"},
+    "aiohttp": {"server", "backends._http", "probes.external"},
     "re2": {"checks._matcher", "tiers._patterns", "anchors.entity"},
     "ahocorasick_rs": {"checks.words"},
     "stdnum": {"checks.pii"},
@@ -319,7 +320,7 @@ def test_every_module_says_what_it_promises() -> None:
     assert [name for name in SOURCES if lines(SOURCES[name]) and not ast.get_docstring(tree(name))] == []
 
 
-def test_only_the_judge_catches_everything() -> None:
+def test_only_the_judge_and_the_jury_catch_everything() -> None:
     """Elsewhere a broad `except` must raise in the end whatever it caught."""
     broad = []
     for name, node in walk(ast.ExceptHandler):
@@ -331,7 +332,7 @@ def test_only_the_judge_catches_everything() -> None:
         )
         if everything and not isinstance(node.body[-1], ast.Raise):
             broad.append(name)
-    assert set(broad) == {"judge"}
+    assert set(broad) == {"judge", "jury"}
 
 
 def test_no_fault_is_swallowed_without_a_word() -> None:
