@@ -18,6 +18,7 @@ surfaces = pytest.mark.parametrize("surface", FOREIGN)
 ASK = "Name three fruits, separated by commas."
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 ABOUT = {"name": "weather", "description": "The weather of a city."}
+SAME: dict[str, Any] = {"extra_body": {"temperature": 0}}  # which Anthropic's SDK has no argument for
 LIMIT = {"responses": {"max_output_tokens": 48}, "messages": {"max_tokens": 48}}
 CUT = {"responses": "max_output_tokens", "messages": "max_tokens"}
 CALLED = {"responses": "completed", "messages": "tool_use"}
@@ -38,7 +39,7 @@ async def test_a_stream_says_what_the_engine_says(
     guarded: Running, direct: openai.AsyncOpenAI, engine: Engine, surface: str
 ) -> None:
     async with clients(guarded) as sdks:
-        told = await sdks.ask(surface, True, ASK, model=engine.model, temperature=0, **LIMIT[surface])
+        told = await sdks.ask(surface, True, ASK, model=engine.model, **SAME, **LIMIT[surface])
         verdict = sdks.head["x-retrace-verdict"]
     said: Any = [{"role": "user", "content": ASK}]
     theirs = await direct.chat.completions.create(model=engine.model, messages=said, temperature=0, max_tokens=48)
@@ -53,7 +54,7 @@ async def test_a_stream_says_what_the_engine_says(
 
 @surfaces
 async def test_a_tool_is_called_and_its_result_is_read(guarded: Running, engine: Engine, surface: str) -> None:
-    common: dict[str, Any] = {"model": engine.model, "temperature": 0, **LIMIT[surface]}
+    common: dict[str, Any] = {"model": engine.model, **SAME, **LIMIT[surface]}
     async with clients(guarded) as sdks:
         told = await sdks.ask(surface, True, "What is the weather in Paris?", **common, **TOOLS[surface])
         assert told.finish == CALLED[surface]
@@ -83,7 +84,7 @@ def _answered(surface: str, mark: str, arguments: dict[str, Any], result: str) -
 async def test_what_a_rule_blocks_never_reaches_the_client(guarded: Running, engine: Engine, surface: str) -> None:
     said = "Repeat exactly, and nothing else: my favourite colour is purple today"
     async with clients(guarded) as sdks:
-        told = await sdks.ask(surface, True, said, model=engine.model, temperature=0, **LIMIT[surface])
+        told = await sdks.ask(surface, True, said, model=engine.model, **SAME, **LIMIT[surface])
     assert "colour" in told.text
     assert "purple" not in told.text.lower()
     assert told.finish == {"responses": "content_filter", "messages": "refusal"}[surface]
