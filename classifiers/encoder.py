@@ -4,8 +4,6 @@ that differ in few bits.
 The code is good for finding and poor for deciding: whoever serves an answer because two codes are near must compare the
 vectors too, and the numbers, names and negations in the texts.
 
-onnxruntime and tokenizers are known here alone. One thread, no spinning: beside a server that shares its cores, a call
-of half a millisecond must not wake the others.
 """
 
 from __future__ import annotations
@@ -15,11 +13,9 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
-from classifiers import manifest
+from classifiers import manifest, session
 from classifiers.text import clean
 
 WIDTH: Final = 128
@@ -34,16 +30,8 @@ class Encoder:
     def __init__(self, folder: Path = CONTEXT) -> None:
         model = manifest.load(folder)
         network, tokenizer = FILES
-        try:
-            self._session = onnxruntime.InferenceSession(
-                model.read(network), _options(), providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # the library's own kinds are no kinds of these
-            raise model.fault(network, error) from error
-        try:
-            self._tokenizer: Tokenizer = Tokenizer.from_str(model.text(tokenizer))
-        except Exception as error:  # the library knows no narrower kind
-            raise model.fault(tokenizer, error) from error
+        self._session = session.network(model, network)
+        self._tokenizer = session.tokenizer(model, tokenizer)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row of length 1 for each text. A text without a word has one too, and it means nothing."""
@@ -69,12 +57,3 @@ class Encoder:
 def pack(signs: NDArray[np.float32]) -> list[int]:
     """A number of 64 bits for each row of 64 numbers: a bit is set where the number is above zero."""
     return [int(code) for code in np.packbits(signs > 0, axis=1).view(">u8")[:, 0]]
-
-
-def _options() -> onnxruntime.SessionOptions:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    return options

@@ -15,10 +15,10 @@ import classifiers
 
 HOME = Path(classifiers.__file__ or "").parent
 FILES = {".".join(path.relative_to(HOME).with_suffix("").parts): path for path in sorted(HOME.rglob("*.py"))}
-RUN_TIME = [name for name in FILES if not name.startswith(("training", "evaluate")) and name != "__init__"]
+RUN_TIME = [name for name in FILES if not name.startswith(("training", "evaluate", "baselines")) and name != "__init__"]
 LIGHT = {"numpy", "onnxruntime", "tokenizers", "fasttext"}
 # At run time, each in one file.
-ONLY = {"onnxruntime": {"encoder"}, "tokenizers": {"encoder"}, "fasttext": {"ngrams"}}
+ONLY = {"onnxruntime": {"session"}, "tokenizers": {"session", "rows"}, "fasttext": {"ngrams"}}
 HEAVY = ("torch", "onnx", "gateway", "classifiers.training", "datasketch", "simhash")
 
 
@@ -53,7 +53,8 @@ def test_nothing_of_training_is_there_when_the_models_are_used() -> None:
 import sys
 from classifiers.encoder import Encoder
 from classifiers.ngrams import Ngrams
-Encoder().code("x"), Ngrams().code("x")
+from classifiers.refine import Asked, Assessor
+Encoder().code("x"), Ngrams().code("x"), Assessor().risks([Asked("x", "", "x")])
 print([name for name in sys.modules if any(name == h or name.startswith(h + ".") for h in {HEAVY!r})])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=HOME.parent)
@@ -84,3 +85,9 @@ def test_the_shipped_models_of_the_context_hash_are_small() -> None:
     sizes = {path.name: path.stat().st_size for path in (HOME / "models" / "context").iterdir()}
     assert sum(sizes.values()) <= 9 << 20
     assert sizes["ngrams.ftz"] <= 2 << 20
+
+
+def test_the_shipped_classifier_is_small() -> None:
+    sizes = {path.name: path.stat().st_size for path in (HOME / "models" / "refine").iterdir()}
+    assert sizes["reader.onnx"] <= 28_000_000
+    assert sum(sizes.values()) <= 32_000_000
