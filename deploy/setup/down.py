@@ -1,12 +1,13 @@
-"""`make down`: stop what `make up` of this clone left running, by process id, and nothing else."""
+"""`make down`: stop what `make up` and `make watch` of this clone left running, by process id, and nothing else."""
 
-from deploy.setup import engine, gateway, process
+from deploy.setup import engine, gateway, process, watch
 from deploy.setup.say import run, tell
 
 
 def main() -> None:
-    """Gateway first, so that nobody is answered with a connection error from behind."""
-    services = [s for s in map(process.find, (gateway.NAME, engine.NAME)) if s is not None]
+    """Who watches first, then the gateway, so that nobody is answered with a connection error from behind."""
+    names = (watch.GRAFANA, watch.NAME, gateway.NAME, engine.NAME)
+    services = [s for s in map(process.find, names) if s is not None]
     if not services:
         tell("  Nothing of this clone is running.")
     for service in services:
