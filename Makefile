@@ -7,7 +7,7 @@ ENGINE := .venv-engine/bin/python
 TRAIN := .venv-train/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-fast check fix bench train-context lock schema setup setup-all setup-redis setup-train
+.PHONY: help up down watch test test-fast check fix bench train-context lock schema setup setup-all setup-redis setup-prometheus setup-train
 
 help:  ## list the targets
 	@echo
@@ -16,21 +16,25 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "    make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  New here? make up, and follow what it prints. Working on the code? make test-fast and make check."
-	@echo "  Settings: RETRACE_PORT, RETRACE_ENGINE_PORT, RETRACE_MODEL (id or folder), RETRACE_ENGINE_URL (your vLLM)."
+	@echo "  Settings: RETRACE_PORT, RETRACE_ENGINE_PORT, RETRACE_MODEL (id or folder), RETRACE_ENGINE_URL (your vLLM),"
+	@echo "            RETRACE_PROMETHEUS_PORT, RETRACE_GRAFANA_PORT."
 	@echo
 
 up:  ## set up, start a small real model and the gateway in front of it, show two requests
 	@$(PYTHON) -m deploy.setup.up
 
-down:  ## stop what make up started
+down:  ## stop what make up and make watch started
 	@$(PYTHON) -m deploy.setup.down
 
-test: setup-all setup-redis  ## all tests, the ones against a real engine included
+watch:  ## watch what make up started: Prometheus with its alerts, and Grafana where there is one
+	@$(PYTHON) -m deploy.setup.watch
+
+test: setup-all setup-redis setup-prometheus  ## all tests, the ones against a real engine included
 	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
 	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
 	$(VENV) -m pytest -m engine $(ARGS)
 
-test-fast: setup setup-redis  ## the tests that need no engine
+test-fast: setup setup-redis setup-prometheus  ## the tests that need no engine
 	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
 
 check: setup  ## lint, formatting, types
@@ -65,6 +69,10 @@ setup-all:
 # A real redis-server for the tests; the gateway itself needs one only if many share their captures.
 setup-redis:
 	@$(PYTHON) -m deploy.setup.redis
+
+# A real Prometheus, whose promtool tests the alerts.
+setup-prometheus:
+	@$(PYTHON) -m deploy.setup.prometheus
 
 setup-train:
 	@$(PYTHON) -m deploy.setup.env train
