@@ -79,7 +79,8 @@ AUC on the dev split after each part of the training:
 
 ### Time
 
-One answer, one thread, cutting into tokens included, on the machine where it was trained:
+One answer, one thread, cutting into tokens included, on the machine where it was trained. Others worked there at the
+same time, so that on a quiet core the time is what the last column says it costs:
 
 {times}
 

@@ -56,7 +56,7 @@ def test_the_tables_name_every_source_and_mode() -> None:
 def test_times_are_of_answers_of_that_length(tokens: int) -> None:
     asked = evaluate.of_length(assessor(), tokens)
     assert assessor().tokens(asked) == tokens
-    assert evaluate.times(assessor(), 64, 3).keys() == {"p50", "p99"}
+    assert evaluate.times(assessor(), 64, 3).keys() == {"p50", "p99", "cpu_p50"}
 
 
 def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
