@@ -18,7 +18,8 @@ class Anchored:
         self._trail = Trail(anchors)
         self._trail.feed(past)
         self._shift = len(past) - len(before)  # anchors count from the beginning of all
-        self._fed = len(before)
+        self._seen: list[Finding] = []  # what stands once its text has left
+        self._over = False  # nothing can be cut back any more
         self.frontier = self._inner.frontier
 
     @property
@@ -32,16 +33,16 @@ class Anchored:
     def feed(self, text: str, final: bool = False) -> None:
         if not self._inner.halted:
             self._trail.feed(text)
-            self._fed += len(text)
         self._inner.feed(text, final)
         self._move(final)
 
     def _move(self, final: bool) -> None:
-        inner = self._inner.frontier
-        if final and not self._inner.halted:
-            self.frontier = inner
-        elif self._inner.halted is None:
-            self.frontier = self._anchor(inner).position
+        if self._inner.halted:
+            return
+        if final:
+            self.stands()
+        else:
+            self.frontier = self._anchor(self._inner.frontier).position
             self._trail.forget(self.frontier + self._shift)
 
     def _anchor(self, upto: int) -> Cut:
@@ -54,11 +55,15 @@ class Anchored:
         cut = self._anchor(halted.start) if halted is not None else Cut(self.frontier, FRONTIER)
         self._inner.cut(cut.position)
         self.frontier = cut.position
+        seen = [*self._seen, *self._inner.taken()]
+        self._seen = [finding for finding in seen if finding is halted or self._has_left(finding)]
+        self._over = True
         return cut
 
     def stands(self) -> None:
-        """What halted it ends it: all before that may leave."""
+        """It ends here, as it is or by what halted it: all before that may leave."""
         self.frontier = self._inner.frontier
+        self._over = True
 
     def pardon(self, action: Action, final: bool) -> None:
         self._inner.pardon(action, final)
@@ -68,7 +73,14 @@ class Anchored:
         return self._inner.last(count)
 
     def taken(self) -> list[Finding]:
-        return self._inner.taken()
+        """The findings since the last call that stand for good: none of what may still be cut back."""
+        self._seen += self._inner.taken()
+        told = [finding for finding in self._seen if self._over or self._has_left(finding)]
+        self._seen = [] if self._over else [finding for finding in self._seen if not self._has_left(finding)]
+        return told
+
+    def _has_left(self, finding: Finding) -> bool:
+        return finding.start < self.frontier if finding.action.holds else finding.end <= self.frontier
 
     def touches(self, start: int, end: int) -> bool:
         return self._inner.touches(start, end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -25,6 +24,7 @@ class CallWindow:
         self._parts: list[str] = []
         self.seen: list[Finding] = []
         self._masked: str | None = None
+        self._pardons: dict[str, Action] = {}  # rules whose findings mean less than they say
         self.frontier = 0
         self.halted: Finding | None = None
         self.limit = NEVER  # 0 once the call was dropped
@@ -32,20 +32,25 @@ class CallWindow:
     def feed(self, text: str, final: bool = False) -> None:
         self._parts.append(text)
         if final:
-            whole = "".join(self._parts)
-            if self._lanes:
-                self._judge(whole)
-            self.frontier = 0 if self.halted else len(whole)
+            self._end()
+
+    def _end(self) -> None:
+        whole = "".join(self._parts)
+        if self._lanes:
+            self._judge(whole)
+        self.frontier = 0 if self.halted else len(whole)
 
     def drop(self) -> None:
-        """Nothing of it was ever said."""
+        """Nothing of it was ever said; of what was found only what halted it is told."""
+        self.seen = [finding for finding in self.seen if finding is self.halted]
         self.halted, self.limit = None, 0
 
     def pardon(self, action: Action, _final: bool) -> None:
-        """What halted it is taken for less than that."""
-        self.seen = [replace(f, action=action) if f is self.halted else f for f in self.seen]
-        self.halted = None
-        self.frontier = sum(map(len, self._parts))
+        """What halted it is taken for less than that, wherever its rule finds something in it."""
+        assert self.halted is not None, "only what was halted can be pardoned"
+        self._pardons[self.halted.rule] = action
+        self.halted, self._masked, self.seen = None, None, []
+        self._end()
 
     def last(self, _count: int) -> str:
         """Nothing: what goes on behind a call is a call of its own."""
@@ -95,6 +100,8 @@ class CallWindow:
             return text
         window = Window(self._lanes)
         window.feed(text, final=True)
+        while window.halted and (pardon := self._pardons.get(window.halted.rule)):
+            window.pardon(pardon, final=True)
         self.seen += [finding for finding in window.taken() if finding not in self.seen]
         self.halted = self.halted or window.halted
         return window.render(0, text)

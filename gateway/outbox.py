@@ -10,14 +10,14 @@ in which choices end. Then it can still put other words in an answer's place, or
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Literal, NamedTuple
 
 import orjson
 
 from gateway.errors import UpstreamFault
 from gateway.surfaces import Surface, sse
-from gateway.types import Draft, Exchange, Finding, Usage
+from gateway.types import Attempt, Draft, Exchange, Finding, Usage
 from gateway.waiting import Channel, Run, Waiting
 
 Hold = Literal["nothing", "ends", "all", "judged"]  # judged: all, also of what was halted
@@ -54,6 +54,20 @@ class Outbox:
     def release(self, endings: Mapping[int, Ending], bill: Usage | None) -> None:
         """What is kept back may leave, each choice with its ending; `bill` is added to the usage that is told."""
         self._hold, self._endings, self._bill = "nothing", endings, bill
+
+    def add_less(self, waiting: Waiting, data: dict[str, Any], unended: Set[int], counts: bool) -> None:
+        """An event less the end of choices that go on all the same, and less its usage unless that `counts`."""
+        if unended and not waiting.marks and not self._surface.choices(data) - unended:
+            return  # it says nothing else
+        if unended:
+            self._surface.unended(data, unended)
+        unmetered = waiting.usage and not counts
+        left = self._surface.without_usage(data) if unmetered else data
+        if left is None:
+            return
+        if unended or unmetered:
+            waiting = waiting._replace(frame=self.framed(left), usage=waiting.usage and counts)
+        self.add(waiting)
 
     def drain(self) -> list[bytes]:
         """What may leave now."""
@@ -105,18 +119,22 @@ class Outbox:
         texts = self._texts(waiting)
         endings = {choice: self._endings[choice] for choice in waiting.ends if choice in self._endings}
         bill = self._bill if waiting.usage else None
-        if not texts and not endings and not bill and not self._draft.halted:
+        explains = self._exchange.explain and bool(self._draft.attempts)
+        if not texts and not endings and not bill and not self._draft.halted and not explains:
             return waiting.frame.raw
-        if waiting.marks and not waiting.ends and all(mark.start >= mark.window.limit for mark in waiting.marks):
-            return None  # all of it was cut away
         data = parsed(waiting.frame.data)
+        if _is_cut_away(waiting) and not self._surface.opens(data):
+            return None
         ending = self._ending(waiting, self._surface.choices(data))
         if not ending and self._silent(waiting):
             return None
-        if not texts and not endings and not bill and not ending:
+        notes = self._attempts(waiting, ending) if explains else {}
+        if not texts and not endings and not bill and not ending and not notes:
             return waiting.frame.raw
         if not self._surface.rewrite(data, texts, ending, self._exchange.explain):
             return None
+        for choice, note in notes.items():
+            self._surface.append(data, choice, "", note)
         for choice, words in endings.items():
             self._surface.append(data, choice, (words.instead or "") + words.behind, words.note)
         if bill:
@@ -127,6 +145,14 @@ class Outbox:
         """Whether it tells nothing but what does not leave."""
         told = [self._endings.get(mark.channel.choice) for mark in waiting.marks]
         return bool(told) and not waiting.ends and all(ending is not None and ending.alone for ending in told)
+
+    def _attempts(self, waiting: Waiting, ending: Mapping[int, Finding | None]) -> dict[int, dict[str, Any]]:
+        """For the choices that end in an event: how often they were cut back, and why."""
+        told: dict[int, dict[str, Any]] = {}
+        for attempt in self._draft.attempts:
+            if attempt.choice in waiting.ends or ending.get(attempt.choice):
+                told.setdefault(attempt.choice, {"attempts": []})["attempts"].append(_told(attempt))
+        return told
 
     def _texts(self, waiting: Waiting) -> dict[tuple[int, str], str]:
         """The texts of an event that leave other than they came."""
@@ -159,6 +185,18 @@ class Outbox:
                 ending.setdefault(choice, self._draft.halted[choice])
         self._ended.update(ending)
         return ending
+
+
+def _is_cut_away(waiting: Waiting) -> bool:
+    """Whether nothing that an event says was left of it."""
+    marks = waiting.marks
+    return bool(marks) and not waiting.ends and all(mark.start >= mark.window.limit for mark in marks)
+
+
+def _told(attempt: Attempt) -> dict[str, Any]:
+    finding = attempt.finding
+    told = {"reason": finding.reason, "rule": finding.rule, "anchor": attempt.anchor}
+    return {**told, "kept": attempt.stands, "wasted": attempt.wasted}
 
 
 def parsed(payload: bytes) -> dict[str, Any]:

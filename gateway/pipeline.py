@@ -194,7 +194,7 @@ class Pipeline:
         always streamed to here, so that it can be cut while it is made."""
         exchange, who, house = errand.exchange, errand.exchange.principal, errand.house
         place = Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, "assistant")
-        rules = house.judge.rewinding(place)
+        rules = [*house.judge.rewinding(place), *house.judge.rewinding(place._replace(role="tool_call"))]
         if rules:
             judged, exchange = {**judged, "stream": True}, exchange._replace(stream=True)
         body = errand.surface.upstream_body(exchange, judged)

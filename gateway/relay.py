@@ -7,16 +7,16 @@ another call, as if nothing had happened.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gateway.anchors import AnchorSpec, Cut
-from gateway.calls import CallWindow
+from gateway.anchors import AnchorSpec
 from gateway.judge import Lane, silent
 from gateway.outbox import Ending, Hold, Outbox, parsed
-from gateway.surfaces import Reading, Surface, sse
+from gateway.surfaces import Surface, sse
 from gateway.surfaces.stencil import MOST, Stencil
 from gateway.types import Action, Attempt, Draft, Exchange, Finding, Usage
-from gateway.waiting import NO_ENDS, Channel, Mark, Run, Told, Waiting
+from gateway.waiting import NO_ENDS, Channel, Mark, Run, Told, Waiting, attempted
 
 LanesFor = Callable[[str], Sequence[Lane]]
 
@@ -72,6 +72,8 @@ class Relay:
         self.head: Mapping[str, Any] | None = None  # the first event, by which later calls' events are told as its own
         self.rewound: dict[int, Attempt] = {}  # choices that were cut back and have not gone on
         self._withheld: dict[int, Ending] = {}
+        self._mute: set[int] = set()  # those of them of which the upstream has nothing more to say
+        self._asked: Sequence[int] = range(exchange.choices)  # the choices that the upstream's call is about
         self.failed = False  # the upstream itself reported an error
 
     @property
@@ -80,8 +82,9 @@ class Relay:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing that the upstream may still say is of use, since what is not over was cut back."""
-        return bool(self.rewound) and len(self._draft.finish.keys() | self.rewound) >= self._exchange.choices
+        """Whether the upstream goes on with nothing but what was cut back."""
+        going = [choice for choice in self._asked if choice not in self._draft.finish and choice not in self._mute]
+        return bool(going) and all(choice in self.rewound for choice in going)
 
     @property
     def held(self) -> int:
@@ -121,6 +124,10 @@ class Relay:
         self._draft.finish[choice] = "content_filter"
         self._withheld[choice] = Ending("", alone=True)
 
+    def counted(self, choice: int) -> int:
+        """How many events that stand the other choices have, since each of them was cut back last."""
+        return sum(channel.stands for channel in self._channels.values() if channel.choice != choice)
+
     def release(self, endings: Mapping[int, Ending], bill: Usage | None = None) -> list[bytes]:
         """What was kept back may leave, each choice with its ending; `bill` is added to the usage that is told."""
         self._outbox.release({**endings, **self._withheld}, bill)
@@ -144,7 +151,9 @@ class Relay:
                 channel = self._channel(stencil.choice, stencil.channel)
                 if channel:
                     self._outbox.add(Run(channel, frames[: len(texts)], texts))
-                elif stencil.choice not in self.rewound:
+                elif stencil.choice in self.rewound:
+                    self.rewound[stencil.choice] = self.rewound[stencil.choice].wasting(len(texts))
+                else:
                     for frame in frames[: len(texts)]:
                         self._outbox.add(Waiting(frame, (), NO_ENDS))
                 return len(texts)
@@ -156,40 +165,32 @@ class Relay:
         if self._rewinds is not None and self.head is None:
             self.head = data
         reading = self._surface.read(data)
+        self.failed = self.failed or reading.failed
         if reading.usage:
             self._draft.usage = reading.usage
-            if not self._exchange.wants_usage:
-                rest = self._surface.without_usage(data)
-                if rest is None:
-                    return 1
-                data, frame = rest, self._outbox.framed(rest)
         elif len(self._stencils) < MOST:
             stencil = Stencil.cut(frame.data, reading, lambda payload: self._surface.read(parsed(payload)))
             self._stencils += [stencil] if stencil else []
-        self.failed = self.failed or reading.failed
-        if self.rewound and self._surface.choices(data) & self.rewound.keys():
-            return 1  # more of what was cut back
+        gone = self.rewound.keys() & self._surface.choices(data) if self.rewound else set()
+        if gone:
+            self._mute |= gone & reading.ends.keys()
+            for choice in gone & {piece.choice for piece in reading.pieces}:
+                self.rewound[choice] = self.rewound[choice].wasting(1)
+            if not self._surface.rewrite(data, {}, dict.fromkeys(gone)):
+                return 1
+            reading, frame = self._surface.read(data), self._outbox.framed(data)
         marks = [mark for piece in reading.pieces if (mark := self._take(*piece))]
         for choice, reason in reading.ends.items():
             self._close(choice)
-            if choice not in self.rewound:
+            if choice in self.rewound:  # its very end was found wrong
+                self._mute.add(choice)
+            else:
                 self._draft.finish.setdefault(choice, reason)  # a halted one has come to its end before
         ends = {choice: reason for choice, reason in reading.ends.items() if choice not in self.rewound}
-        left = self._mended(frame, data, reading, bool(marks)) if self.rewound else frame
-        if left is not None:
-            self._outbox.add(Waiting(left, marks, ends, reading.usage is not None))
+        waiting = Waiting(frame, marks, ends, reading.usage is not None)
+        counts = self._exchange.wants_usage and not self.rewound  # else what it tells is not all yet
+        self._outbox.add_less(waiting, data, reading.ends.keys() - ends, counts)
         return 1
-
-    def _mended(self, frame: sse.Frame, data: dict[str, Any], reading: Reading, says: bool) -> sse.Frame | None:
-        """The event without ends that were found wrong, or a usage that will be told anew; None if nothing is left."""
-        torn = reading.ends.keys() & self.rewound.keys()
-        left = self._surface.without_usage(data) if reading.usage and self.idle else data
-        if left is None or (torn and not says and self._surface.choices(left) <= torn):
-            return None
-        if left is data and not torn:
-            return frame
-        self._surface.unended(left, torn)
-        return self._outbox.framed(left)
 
     def _take(self, choice: int, name: str, text: str) -> Mark | None:
         """Note a piece of text where it belongs."""
@@ -231,7 +232,7 @@ class Relay:
         """Judge what a channel has said, and book what is found; a choice that halts is closed as a whole."""
         channel.judge(final)
         choice = channel.choice
-        while (halted := channel.window.halted) and halted.action is Action.REWIND and choice not in self.rewound:
+        while (halted := channel.window.halted) and halted.action is Action.REWIND:
             meant = self._meaning(channel, halted)
             if meant is Action.REWIND:
                 self._rewind(channel, halted)
@@ -239,10 +240,12 @@ class Relay:
             if meant is Action.BLOCK:
                 break
             channel.pardon(meant, final)
-        self._draft.findings += channel.window.taken()
-        if halted and choice not in self._draft.halted:
-            channel.stands()
-            self._draft.halted[choice] = halted
+        if halted:
+            channel.close()
+        blocked = replace(halted, action=Action.BLOCK) if halted else None  # whatever it was to be
+        self._draft.findings += [blocked if blocked and f is halted else f for f in channel.window.taken()]
+        if blocked and choice not in self._draft.halted:
+            self._draft.halted[choice] = blocked
             self._draft.finish[choice] = "content_filter"
             self._close(choice)
 
@@ -255,27 +258,25 @@ class Relay:
     def _rewind(self, channel: Channel, finding: Finding) -> None:
         """Cut the choice back. What was found behind the cut was never said, but for what cut it."""
         choice = channel.choice
-        own = [other for other in self._channels.values() if other.choice == choice and other is not channel]
-        if channel.is_call:
-            self._draft.findings += [f for f in channel.window.taken() if f is finding]
-            cut, kept, wasted = Cut(0, "call"), 0, 0
-        else:
-            found = channel.window.taken()
-            cut, kept, wasted = channel.cut()
-            self._draft.findings += [f for f in found if f is finding or f.end <= cut.position]
-        for other in (*own, channel):
-            if isinstance(other.window, CallWindow):
-                other.window.drop()
-                del self._channels[choice, other.name]
+        own = [one for one in self._channels.values() if one.choice == choice]
+        cut = channel.cut()
+        self._draft.findings += channel.window.taken()
+        for other in own:
+            if other is not channel and other.is_call:
+                other.cut()
             elif other.open:
                 self._judge(other, final=True)
-        attempt = Attempt(choice, finding, cut.kind, kept, wasted)
-        self._draft.attempts.append(attempt)
-        self.rewound[choice] = attempt
+            if other.is_call:
+                del self._channels[choice, other.name]
+        if choice in self._draft.halted:  # another of its texts, just found wrong, has ended it
+            return
+        self.rewound[choice] = attempted(finding, cut.kind, own, self._surface.answer)
 
     def resume(self, choice: int) -> str:
         """What stands of a choice that was cut back; from now on its next events are heard."""
-        del self.rewound[choice]
+        self._draft.attempts.append(self.rewound.pop(choice))
+        self._mute.discard(choice)
+        self._asked = (choice,)
         self._stencils.clear()
         channel = self._channels.get((choice, self._surface.answer))
         return channel.told.text if channel is not None and channel.told is not None else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
@@ -14,9 +14,8 @@ from gateway.rules import Rule
 from gateway.surfaces import Surface, sse
 from gateway.types import Action, Draft, Finding, Usage
 
-Way = Literal["continue", "instruct"]
-
 SEAM = 200  # characters of what was said that a continuation may say again
+_STOPS = ".,;:!?"  # a blank follows these before the next word
 
 
 class Budget:
@@ -44,7 +43,7 @@ class Budget:
 
 
 class Seam:
-    """Takes off the beginning of a continuation what it says again: a model that is told to go on may repeat itself."""
+    """Where a model was only told to go on: it may say again what it had said last, and begins without a blank."""
 
     def __init__(self, kept: str) -> None:
         self._kept = kept[-SEAM:]
@@ -56,26 +55,36 @@ class Seam:
         if self.closed:
             return text
         self._begun += text
-        if not final and len(self._begun) < SEAM and self._kept.startswith(self._begun[:1]) and self._open():
+        if not final and self._begun in self._kept:
             return ""
         self.closed = True
-        return self._begun[self._overlap() :]
-
-    def _open(self) -> bool:
-        """Whether what has come could still be part of what was said."""
-        return self._begun in self._kept
+        rest = self._begun[self._overlap() :]
+        return f" {rest}" if self._runs_together(rest) else rest
 
     def _overlap(self) -> int:
         longest = min(len(self._kept), len(self._begun))
-        return next((n for n in range(longest, 0, -1) if self._kept.endswith(self._begun[:n])), 0)
+        return next((n for n in range(longest, 0, -1) if self._is_said_again(n)), 0)
+
+    def _is_said_again(self, count: int) -> bool:
+        """Whether its first characters are the last that were kept: whole words. One character may come twice."""
+        again, before = self._begun[:count], self._kept[:-count]
+        if not self._kept.endswith(again) or (count == 1 and not again.isascii()):
+            return False
+        return not _splits(before, again) and not _splits(again, self._begun[count:])
+
+    def _runs_together(self, rest: str) -> bool:
+        return _splits(self._kept, rest) or (self._kept[-1] in _STOPS and rest[:1].isascii() and rest[:1].isalpha())
 
 
 class Stitch:
     """Later calls' events, told as if the first had gone on: its id, its choice, and usage that is true of all."""
 
-    def __init__(self, surface: Surface, head: Mapping[str, Any], choice: int, draft: Draft, seam: Seam | None) -> None:
+    def __init__(
+        self, surface: Surface, head: Mapping[str, Any], choice: int, draft: Draft, others: int, seam: Seam | None
+    ) -> None:
+        """`others`: tokens of the other choices. Without a seam a call goes on exactly where the answer was cut."""
         self._surface, self._head, self._choice, self._draft, self._seam = surface, head, choice, draft, seam
-        self._before = draft.usage
+        self._others, self._before = others, draft.usage
 
     def frames(self, frames: Sequence[sse.Frame]) -> list[sse.Frame]:
         """The same events, as the client may know them."""
@@ -85,35 +94,41 @@ class Stitch:
         if not data.get("error"):
             self._surface.resumed(data, self._head, self._choice)
             if self._seam is not None and not self._seam.closed:
-                self._join(data)
+                self._join(data, self._seam)
             self._reckon(data)
         payload = orjson.dumps(data)
         return sse.Frame(sse.frame(payload), payload)
 
-    def _join(self, data: dict[str, Any]) -> None:
-        assert self._seam is not None
+    def _join(self, data: dict[str, Any], seam: Seam) -> None:
         reading = self._surface.read(data)
+        final = bool(reading.ends)
         texts = {
-            (piece.choice, piece.channel): self._seam.feed(piece.text, bool(reading.ends))
+            (piece.choice, piece.channel): seam.feed(piece.text, final)
             for piece in reading.pieces
             if piece.channel == self._surface.answer
         }
         if texts:
             self._surface.rewrite(data, texts, {})
+        elif final and (rest := seam.feed("", final)):
+            self._surface.append(data, self._choice, rest)
 
     def _reckon(self, data: dict[str, Any]) -> None:
         """What the client used: its prompt once, all tokens of its answer, and beside it what was cut away."""
         said = self._surface.read(data).usage
         if said is None:
             return
-        mine = [attempt for attempt in self._draft.attempts if attempt.choice == self._choice]
-        kept, wasted = sum(a.kept for a in mine), sum(a.wasted for a in self._draft.attempts)
-        if self._before is not None:  # the other choices have told theirs, with what this one lost among it
-            lost = mine[-1].wasted if mine else 0
-            whole = Usage(self._before.prompt, max(self._before.completion - lost, 0) + said.completion)
-        else:
-            whole = Usage(max(said.prompt - kept, 0), said.completion + min(kept, said.prompt))
-        self._surface.reckoned(data, whole, len(self._draft.attempts) + 1, wasted)
+        attempts = self._draft.attempts
+        mine = [attempt for attempt in attempts if attempt.choice == self._choice]
+        prompt = max(said.prompt - sum(one.kept for one in mine), 0)  # the call was told again what is kept
+        prompt = self._before.prompt if self._before is not None else prompt
+        whole = Usage(prompt, self._others + sum(one.stands for one in mine) + said.completion)
+        self._surface.reckoned(data, whole, len(attempts) + 1, sum(one.wasted for one in attempts))
+
+
+def _splits(before: str, behind: str) -> bool:
+    """Whether a seam here would run through a word, in scripts that part them by blanks."""
+    ends, begins = before[-1:], behind[:1]
+    return (ends + begins).isascii() and ends.isalnum() and begins.isalnum()
 
 
 def _data(frame: sse.Frame) -> dict[str, Any]:

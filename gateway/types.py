@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -226,8 +226,17 @@ class Attempt:
     choice: int
     finding: Finding
     anchor: str  # the kind of anchor it was cut back to
-    kept: int  # tokens of the answer when it went on from there
+    kept: int  # tokens of the answer that stand of this attempt
     wasted: int  # tokens of this attempt that were cut away
+    beside: int = 0  # tokens of this attempt that stand beside the answer, such as those of its reasoning
+
+    @property
+    def stands(self) -> int:
+        return self.kept + self.beside
+
+    def wasting(self, more: int) -> Attempt:
+        """The same, with more tokens that nobody hears."""
+        return replace(self, wasted=self.wasted + more)
 
 
 @dataclass(slots=True)

@@ -12,9 +12,10 @@ from gateway.anchors import AnchorSpec, Cut
 from gateway.calls import CallWindow
 from gateway.judge import Lane
 from gateway.surfaces.sse import Frame
-from gateway.types import NEVER, Action
+from gateway.types import NEVER, Action, Attempt, Finding
 from gateway.window import Window
 
+CALL = "call"  # what a call is cut back to: the place before it
 CARRY = 64  # characters of a channel that a resumed one is judged together with
 NO_ENDS: Mapping[int, str] = {}
 
@@ -69,7 +70,21 @@ class Channel:
     them. `held`: nothing leaves before the choice has come to its end, as of a call.
     """
 
-    __slots__ = ("_anchors", "_ends", "_past", "choice", "end", "is_call", "name", "open", "parts", "told", "window")
+    __slots__ = (
+        "_anchors",
+        "_count",
+        "_ends",
+        "_past",
+        "choice",
+        "end",
+        "is_call",
+        "lost",
+        "name",
+        "open",
+        "parts",
+        "told",
+        "window",
+    )
 
     def __init__(
         self,
@@ -82,8 +97,10 @@ class Channel:
     ) -> None:
         self.choice, self.name = choice, name
         self.is_call = held or name.endswith("arguments")
-        self._anchors, self._past = anchors, ""
-        self._ends: list[int] = []
+        self._anchors = anchors
+        self._past: list[str] = []  # all that stands of it, as it came
+        self._ends: list[int] = []  # of the events in this window
+        self._count = self.lost = 0  # events of it since it was cut back last, and those that were cut away then
         self.window = self._window(lanes, "")
         self.parts: list[str] = []
         self.end = 0
@@ -94,13 +111,14 @@ class Channel:
         if self.is_call:
             return CallWindow(lanes)
         if self._anchors is not None:
-            return Anchored(lanes, self._anchors, self._past, tail)
+            return Anchored(lanes, self._anchors, "".join(self._past), tail)
         return Window(lanes, tail)
 
     def take(self, text: str) -> None:
         """More of it has come."""
         self.end += len(text)
         self.parts.append(text)
+        self._count += 1
         if self._anchors is not None:
             self._ends.append(self.end)
 
@@ -108,6 +126,7 @@ class Channel:
         """Several at once, and where they stand."""
         self.end = bounds[-1]
         self.parts += texts
+        self._count += len(texts)
         if self._anchors is not None:
             self._ends += bounds[1:]
 
@@ -117,7 +136,7 @@ class Channel:
         if final:
             self.open = False
         if self._anchors is not None:
-            self._past += text
+            self._past.append(text)
         self.window.feed(text, final)
         self._tell(text)
 
@@ -130,33 +149,55 @@ class Channel:
         self.window.pardon(action, final)
         self._tell("")
 
-    def stands(self) -> None:
+    def close(self) -> None:
         """What has just halted it ends it."""
         if isinstance(self.window, Anchored):
             self.window.stands()
             self._tell("")
 
-    def cut(self) -> tuple[Cut, int, int]:
-        """Cut it back to before what has just halted it: where, and how many events stay and go."""
-        assert isinstance(self.window, Anchored), "only what has anchors can be cut back"
-        behind = self.end - len(self._past)  # windows begin anew when a text goes on
-        cut = self.window.rewound()
-        self._past = self._past[: cut.position - behind]
-        self._tell("")
-        kept = bisect_right(self._ends, cut.position)
-        counted = cut, kept, len(self._ends) - kept
-        self._ends.clear()
+    def cut(self) -> Cut:
+        """Cut it back to before what has just halted it; of a call, which nobody has heard of yet, nothing is left."""
+        assert not isinstance(self.window, Window), "only what is held can be cut back"
         self.open = False
-        return counted
+        if isinstance(self.window, CallWindow):
+            self.window.drop()
+            self.lost, cut = self._count, Cut(0, CALL)
+        else:
+            cut = self.window.rewound()
+            past = "".join(self._past)
+            self._past = [past[: len(past) - (self.end - cut.position)]]  # windows begin anew when a text goes on
+            self._tell("")
+            self.lost = len(self._ends) - bisect_right(self._ends, cut.position)
+        self.end = cut.position
+        return cut
+
+    @property
+    def stands(self) -> int:
+        """How many events of it stand, of those that came since its choice was cut back."""
+        return self._count - self.lost
+
+    def count_anew(self) -> None:
+        """What comes from now on belongs to another attempt."""
+        self._count = self.lost = 0
 
     def reopen(self, lanes: Sequence[Lane]) -> None:
         """The text goes on after a pause: a new window that knows the last words of the old one."""
         tail = self.window.last(CARRY)
         self.end = len(tail)
+        self._ends.clear()
         self.window = self._window(lanes, tail)
         self.open = True
         if self.told is not None:
             self.told.reopen(self.end)
+
+
+def attempted(finding: Finding, anchor: str, channels: Sequence[Channel], answer: str) -> Attempt:
+    """What has become of a choice, with all its channels, that was cut back. They count anew from now on."""
+    kept = sum(channel.stands for channel in channels if channel.name == answer)
+    stands, lost = sum(channel.stands for channel in channels), sum(channel.lost for channel in channels)
+    for channel in channels:
+        channel.count_anew()
+    return Attempt(channels[0].choice, finding, anchor, kept, lost, stands - kept)
 
 
 class Mark(NamedTuple):

@@ -31,13 +31,14 @@ class Window:
     __slots__ = (
         "_base",
         "_before",
-        "_beyond",
+        "_cut",
         "_end",
         "_masks",
         "_open",
         "_pending",
         "_told",
         "_tracks",
+        "_uncut",
         "_word",
         "frontier",
         "halted",
@@ -54,7 +55,8 @@ class Window:
         self._end = self._before = len(before)
         self._pending: list[Finding] = []  # settled for their lane, not yet passed by the frontier
         self._masks: list[Finding] = []  # passed by the frontier
-        self._beyond: list[Finding] = []  # what watching rules saw behind the place where the text was halted
+        self._uncut: list[Finding] = []  # what watching rules had seen when the text was halted
+        self._cut: list[Finding] = []  # and what they see of a text that ends there
         self._told: list[Finding] = []  # what watching rules have said of the text that is still here
         self.seen: list[Finding] = []
         self.frontier = self._before
@@ -90,11 +92,16 @@ class Window:
         self.frontier = position
 
     def pardon(self, action: Action, final: bool) -> None:
-        """What has just halted the text is taken for less than that, and it goes on."""
+        """What has just halted the text is taken for less than that, and it goes on as if it had never been."""
         halted, self.halted = self.halted, None
-        self.seen = [replace(f, action=action) if f is halted else f for f in self.seen]
-        self._pending = [f for f in self._pending if f is not halted] + self._beyond
-        self._judge(final)
+        gone = {id(finding) for finding in self._cut}
+        seen = [replace(f, action=action) if f is halted else f for f in self.seen]
+        self.seen = [f for f in seen if id(f) not in gone]
+        self._told = [f for f in self._told if id(f) not in gone]
+        self._pending = [f for f in self._pending if f is not halted and id(f) not in gone] + self._uncut
+        # All of it was judged before it halted: to ask again would find again what stands at its end.
+        frontier = min([self._end, *(max(track.hold, self._before) for track in self._tracks)])
+        self.frontier = self._settle(frontier, final)
 
     def taken(self) -> list[Finding]:
         """The findings since the last call that now stand for good."""
@@ -113,7 +120,7 @@ class Window:
 
     def render(self, start: int, text: str) -> str:
         """What leaves of `text`, which stands at `start` and whose end the frontier has reached."""
-        end = start + len(text)
+        end = min(start + len(text), self.limit, self.halted.start if self.halted else NEVER)
         parts = []
         place = start
         for mask in self._masks:
@@ -122,8 +129,7 @@ class Window:
             if mask.start >= start:
                 parts.append(text[place - start : mask.start - start] + mask.replacement)
             place = max(mask.end, place)
-        limit = min(end, self.limit, self.halted.start if self.halted else end)
-        parts.append(text[place - start : max(limit - start, 0)])
+        parts.append(text[place - start : max(end - start, 0)])
         return "".join(parts)
 
     def _judge(self, final: bool) -> None:
@@ -162,11 +168,11 @@ class Window:
     def _halt(self, halting: Finding) -> int:
         """The text ends where the finding begins. Rules that watch are asked about just that, whatever came behind."""
         cut = halting.start
-        self._beyond = [f for f in self._pending if not f.action.holds and f.end > cut and f.reason != BROKEN]
         acting = [f for f in self._pending if f.action.holds or f.reason == BROKEN]
+        self._uncut = [f for f in self._pending if not f.action.holds and f.reason != BROKEN]
         kept = self._open[: cut - self._base]
-        watched = [f for track in self._tracks for f in track.watched(kept, self._base) if self._is_news(f)]
-        self._pending = sorted([*acting, *watched], key=_order)
+        self._cut = [f for track in self._tracks for f in track.watched(kept, self._base) if self._is_news(f)]
+        self._pending = sorted([*acting, *self._cut], key=_order)
         self._pass(cut, final=False)
         self.halted = halting
         self.seen.append(halting)

@@ -45,6 +45,7 @@ class Continuation(NamedTuple):
     """How an answer goes on. `instruct`: told to, for endpoints that can't just continue a text."""
 
     kept: str
+    choice: int = 0
     tokens: int = 0  # of what is kept
     instruct: bool = False
     tell: str = ""  # an instruction that only the model reads
@@ -140,6 +141,10 @@ class Surface(ABC):
     @abstractmethod
     def resume(self, body: Mapping[str, Any], more: Continuation) -> Asking:
         """A call in which an answer goes on from what stands of it."""
+
+    @abstractmethod
+    def opens(self, data: Mapping[str, Any]) -> bool:
+        """Whether an event says who speaks, which clients must hear even if nothing else of it is left."""
 
     @abstractmethod
     def spoken(self, head: Mapping[str, Any], choice: int, text: str) -> dict[str, Any]:

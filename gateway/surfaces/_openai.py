@@ -32,7 +32,9 @@ NOT_TEXT = frozenset(
 OURS = ("kv_transfer_params", "cache_salt")  # only the gateway may set these
 MOST_CHOICES = 128
 _NAMES = ("id", "object", "created", "model", "system_fingerprint")  # what tells one call's events from another's
-_SHAPING = ("guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs")
+_ONCE = ("n", "best_of", "echo")  # what a continuation does not ask for again
+_GUIDED = ("guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs")
+_SHAPING = ("response_format", *_GUIDED)
 
 
 T = TypeVar("T")
@@ -165,6 +167,10 @@ class OpenAISurface(Surface):
             prompt, completion = told.prompt + more.prompt, told.completion + more.completion
             usage.update(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
 
+    def opens(self, data: Mapping[str, Any]) -> bool:
+        deltas = [choice.get("delta") for choice in _choices(data)]
+        return any(isinstance(delta, dict) and delta.get("role") for delta in deltas)
+
     def resumed(self, data: dict[str, Any], head: Mapping[str, Any], choice: int) -> None:
         data.update({name: head[name] for name in _NAMES if name in head})
         for one in _choices(data):
@@ -190,11 +196,16 @@ class OpenAISurface(Surface):
         told = data["usage"]
         prompt, completion = usage.prompt, usage.completion
         told.update(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+        details = told.get("prompt_tokens_details")
+        if isinstance(details, dict) and isinstance(cached := details.get("cached_tokens"), int):
+            details["cached_tokens"] = min(cached, prompt)
         told["retrace"] = {"attempts": attempts, "wasted_tokens": wasted}
 
     def continued(self, body: Mapping[str, Any], more: Continuation) -> dict[str, Any]:
         """The body less what a continuation must not ask again: one choice, streamed, of the tokens that are left."""
-        asked = {name: value for name, value in body.items() if name not in ("n", "best_of", "echo")}
+        # A shape that engines force on an answer begins with what they generate, and not with what is kept.
+        less = {*_ONCE, *(_SHAPING if more.kept else ())}
+        asked = {name: value for name, value in body.items() if name not in less}
         for name in ("max_tokens", "max_completion_tokens"):
             if isinstance(limit := asked.get(name), int):
                 asked[name] = max(limit - more.tokens, 1)
@@ -210,7 +221,7 @@ class OpenAISurface(Surface):
     def free(self, body: Mapping[str, Any]) -> bool:
         wanted = body.get("response_format")
         kind = wanted.get("type") if isinstance(wanted, dict) else None
-        return kind in (None, "text") and not any(body.get(name) for name in _SHAPING)
+        return kind in (None, "text") and not any(body.get(name) for name in _GUIDED)
 
     def error(self, fault: Fault) -> dict[str, Any]:
         body = {"message": fault.message, "type": fault.type, "param": fault.param, "code": fault.code}

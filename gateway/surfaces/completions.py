@@ -54,8 +54,9 @@ class Plug(OpenAISurface):
         return Asking(self.paths[0], {"model": body.get("model", ""), "prompt": prompt})
 
     def resume(self, body: Mapping[str, Any], more: Continuation) -> Asking:
-        prompt = body.get("prompt")
-        begun = prompt if isinstance(prompt, str) else str(prompt[0]) if prompt else ""
+        prompt = body["prompt"]
+        own = prompt if isinstance(prompt, str) else prompt[more.choice // choices_asked(body)]
+        begun = "" if body.get("echo") and more.kept else own  # then what is kept begins with it
         return Asking(self.paths[0], {**self.continued(body, more), "prompt": begun + more.kept})
 
     def said(self, text: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
+from gateway.errors import UpstreamFault
 from gateway.surfaces import Reading
 from gateway.surfaces.sse import Frame
 
@@ -34,7 +35,10 @@ class Stencil(NamedTuple):
         before, hole, behind = payload.partition(b'"' + piece.text.encode() + b'"')
         if not hole:
             return None
-        probed = read(before + b'"' + _PROBE.encode() + b'"' + behind)
+        try:
+            probed = read(before + b'"' + _PROBE.encode() + b'"' + behind)
+        except UpstreamFault:
+            return None  # short texts, such as a colon, stand between the names of fields as well
         if probed != reading._replace(pieces=[piece._replace(text=_PROBE)]):
             return None
         pattern = re.compile(re.escape(before) + rb'"([^"\\\x00-\x1f]{1,4096})"' + re.escape(behind), re.DOTALL)

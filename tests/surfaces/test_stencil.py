@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.outbox import parsed
 from gateway.plug import plugs
 from gateway.surfaces import Reading
 from gateway.surfaces.sse import Frame
 from gateway.surfaces.stencil import Stencil
 from gateway.types import Piece
-from tests.rig import delta, usage_event
+from tests.rig import chat_stream, delta, usage_event
+from tests.sight import words
+from tests.wires import carried
 
 CHAT = plugs("surfaces")["chat"]()
 
@@ -80,6 +83,15 @@ def test_bytes_that_are_no_such_event_do_not_fit(inside: bytes, cut_off: int) ->
 )
 def test_a_text_that_only_a_parser_can_read_does_not_fit(inside: bytes) -> None:
     assert told(BEFORE + inside + BEHIND) is None
+
+
+@pytest.mark.parametrize("text", [":", ",", "content", "index", "delta", "chatcmpl-1", "m", "1", "null"])
+def test_a_text_that_stands_elsewhere_in_its_event_too_is_a_text_like_any(text: str) -> None:
+    """A colon stands between any two quotes of JSON."""
+    made = Stencil.cut(payload(delta(text)), read(payload(delta(text))), lambda raw: CHAT.read(parsed(raw)))
+    assert made is None or made.texts([Frame(b"", payload(delta("other")))]) == ["other"]
+    events = chat_stream(text, "so", text)
+    assert carried(events, words("never")).body == b"".join(events)
 
 
 def test_an_event_that_is_shorter_than_its_frame_does_not_fit() -> None:
