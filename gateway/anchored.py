@@ -36,6 +36,9 @@ class Anchored:
         self._inner.feed(text, final)
         self._move(final)
 
+    def note(self, finding: Finding) -> None:
+        self._inner.note(finding)
+
     def _move(self, final: bool) -> None:
         if self._inner.halted:
             return

@@ -18,6 +18,7 @@ from gateway.config import House
 from gateway.errors import Fault, Unfinished, UpstreamFault
 from gateway.judge import Lane
 from gateway.ledger import Trip
+from gateway.metered import Metering
 from gateway.metrics import Metrics
 from gateway.pulse import Pulse, Write
 from gateway.refine.review import Review
@@ -44,12 +45,18 @@ class Errand(NamedTuple):
     review: Review | Closing | None = None
     budget: Budget | None = None  # if rules may cut the answer back
     resumer: Resumer | None = None  # and then how it goes on
+    metering: Metering | None = None  # if rules follow its tokens
 
     @property
     def manner(self) -> Manner:
         """How the answer is carried."""
         rewinds = self.budget.rewinds if self.budget is not None else None
-        return Manner(self.review.hold if self.review else "nothing", self.review is not None, rewinds)
+        return Manner(self.review.hold if self.review else "nothing", self.review is not None, rewinds, self.metering)
+
+    def optional(self, insists: bool) -> Sequence[str]:
+        """What is asked of the endpoint on our own account; `insists`: the client wants to be told its usage."""
+        ours = {"stream_options": not insists, "logprobs": self.metering is not None and self.metering.strips}
+        return [name for name in upstream.OPTIONAL if ours[name]]
 
     def lanes(self, role: str) -> Sequence[Lane]:
         """The output rules for what `role` says."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gateway.checks import Active, Check, Scanner
+from gateway.checks import Active, Check, Scanner, TokenCheck
 from gateway.rules import BROKEN, Place, Rule
 from gateway.types import NEVER, Action, Finding, Hit, Scan, Side, View
 
@@ -175,6 +175,7 @@ class Judge:
     """All rules. ValueError if the checks of one family can't be fused."""
 
     def __init__(self, rules: Iterable[Rule], on_broken: OnBroken = lambda _rule: None) -> None:
+        self.on_broken = on_broken
         families: dict[tuple[Side, type[Check]], list[tuple[Rule, Check]]] = {}
         slow: dict[Side, list[Rule]] = {}
         for rule in rules:
@@ -190,6 +191,7 @@ class Judge:
         self.slow = lru_cache(maxsize=4096)(self._slow_at)
         self.lanes = lru_cache(maxsize=4096)(self._lanes)
         self.rewinding = lru_cache(maxsize=4096)(self._rewinding)
+        self.metering = lru_cache(maxsize=4096)(self._metering)
 
     def _lanes(self, place: Place) -> tuple[Lane, ...]:
         """The lanes for one place; none if no rule applies there, and then nothing is scanned."""
@@ -212,5 +214,11 @@ class Judge:
 
     def _rewinding(self, place: Place) -> tuple[Rule, ...]:
         """The rules that cut an answer back in one place; none nearly everywhere."""
-        rules = [rule for lane in self.lanes(place) for rule in (lane.group.rules[n] for n in sorted(lane.active))]
-        return tuple(rule for rule in rules if rule.action is Action.REWIND)
+        return tuple(rule for rule in self._at(place) if rule.action is Action.REWIND)
+
+    def _metering(self, place: Place) -> tuple[Rule, ...]:
+        """The rules that follow an answer's tokens in one place; none nearly everywhere."""
+        return tuple(rule for rule in self._at(place) if isinstance(rule.check, TokenCheck))
+
+    def _at(self, place: Place) -> list[Rule]:
+        return [lane.group.rules[n] for lane in self.lanes(place) for n in sorted(lane.active)]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from gateway import beside, headers, inlet, upstream
+from gateway import beside, headers, inlet, metered, upstream
 from gateway.backends import Answer, Call
 from gateway.beside import Opening
 from gateway.closing import Closing
@@ -163,9 +163,10 @@ class Pipeline:
         sent = headers.upstream(inbound.headers, errand.exchange.id)
         errand, body = self._prepared(errand, judged, sent)
         exchange, translated = errand.exchange, errand.surface.upstream_path
-        asking, insists = Asking(translated or inbound.path, body), exchange.wants_usage and not (translated or whole)
+        insists = exchange.wants_usage and not (translated or whole)
+        asking = Asking(translated or inbound.path, body, errand.optional(insists))
         draft, terms = errand.trip.draft, errand.house.terms
-        call = partial(self._upstream.open, asking, sent, exchange, terms, insists, draft)
+        call = partial(self._upstream.open, asking, sent, exchange, terms, draft)
         opening = self._opening(errand, cases, call)
         if not whole and limits.keep_alive_seconds:
             patient = PatientFlow(errand, opening, limits.keep_alive_seconds)
@@ -198,7 +199,8 @@ class Pipeline:
         if rules:
             judged, exchange = {**judged, "stream": True}, exchange._replace(stream=True)
         body = errand.surface.upstream_body(exchange, judged)
-        errand = errand._replace(exchange=exchange)
+        metering, body = metered.asked(errand.surface, house.judge.metering(place), body, house.judge.on_broken)
+        errand = errand._replace(exchange=exchange, metering=metering)
         errand = errand._replace(review=self._closing(errand, self._review(errand, body), place))
         if rules:
             way = (self._upstream, self._metrics, self._refused)
@@ -246,7 +248,7 @@ class Pipeline:
             return upstream.error_body(errand.surface, answer.status, raw)
         if answer.capture is not None:
             raw = without_report(raw, answer.capture)
-        return whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw)
+        return whole(errand.surface, errand.exchange, errand.trip.draft, errand.lanes, raw, errand.manner)
 
     def _wrong(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:
         """A tenant says that what it got from the cache was wrong: it is forgotten, and not served like that again."""

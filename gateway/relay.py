@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from gateway.anchors import AnchorSpec
 from gateway.judge import Lane, silent
+from gateway.metered import Gauge, Metering
 from gateway.outbox import Ending, Hold, Outbox, parsed
 from gateway.surfaces import Surface, sse
 from gateway.surfaces.stencil import MOST, Stencil
@@ -34,17 +35,20 @@ class Manner(NamedTuple):
     hold: Hold = "nothing"
     records: bool = False
     rewinds: Rewinds | None = None
+    metering: Metering | None = None
 
 
 PLAIN = Manner()
 
 
-def whole(surface: Surface, exchange: Exchange, draft: Draft, lanes_for: LanesFor, payload: bytes) -> bytes:
+def whole(
+    surface: Surface, exchange: Exchange, draft: Draft, lanes_for: LanesFor, payload: bytes, manner: Manner = PLAIN
+) -> bytes:
     """An answer in one piece, as it may leave: judged like a stream that came all at once."""
     reading = surface.read(parsed(payload))
     for _, name, text in reading.pieces:
-        if name.endswith("arguments") or not silent(lanes_for(role(name)), text):
-            relay = Relay(surface, exchange, draft, lanes_for, bytes)
+        if manner.metering or name.endswith("arguments") or not silent(lanes_for(role(name)), text):
+            relay = Relay(surface, exchange, draft, lanes_for, bytes, PLAIN._replace(metering=manner.metering))
             return b"".join(relay.feed([sse.Frame(payload, payload)], final=True))
     draft.usage = reading.usage
     draft.finish.update(reading.ends)
@@ -71,6 +75,7 @@ class Relay:
         self._stencils: list[Stencil] = []
         self.head: Mapping[str, Any] | None = None  # the first event, by which later calls' events are told as its own
         self.rewound: dict[int, Attempt] = {}  # choices that were cut back and have not gone on
+        self._gauge = Gauge(surface, manner.metering)
         self._withheld: dict[int, Ending] = {}
         self._mute: set[int] = set()  # those of them of which the upstream has nothing more to say
         self._asked: Sequence[int] = range(exchange.choices)  # the choices that the upstream's call is about
@@ -166,9 +171,10 @@ class Relay:
             self.head = data
         reading = self._surface.read(data)
         self.failed = self.failed or reading.failed
+        tokens, frame = self._gauge.take(data, frame, self._outbox.framed)
         if reading.usage:
             self._draft.usage = reading.usage
-        elif len(self._stencils) < MOST:
+        elif len(self._stencils) < MOST and not self._gauge.needs_all:
             stencil = Stencil.cut(frame.data, reading, lambda payload: self._surface.read(parsed(payload)))
             self._stencils += [stencil] if stencil else []
         gone = self.rewound.keys() & self._surface.choices(data) if self.rewound else set()
@@ -180,6 +186,7 @@ class Relay:
                 return 1
             reading, frame = self._surface.read(data), self._outbox.framed(data)
         marks = [mark for piece in reading.pieces if (mark := self._take(*piece))]
+        self._gauge.judge(tokens, marks)
         for choice, reason in reading.ends.items():
             self._close(choice)
             if choice in self.rewound:  # its very end was found wrong
@@ -278,6 +285,7 @@ class Relay:
         self._mute.discard(choice)
         self._asked = (choice,)
         self._stencils.clear()
+        self._gauge.forget(choice)
         channel = self._channels.get((choice, self._surface.answer))
         return channel.told.text if channel is not None and channel.told is not None else ""
 

@@ -22,7 +22,7 @@ from gateway.rules import Rule
 from gateway.surfaces import Asking, Continuation, Surface, sse
 from gateway.terms import Terms
 from gateway.types import Draft, Exchange
-from gateway.upstream import LARGEST_ERROR, Upstream
+from gateway.upstream import LARGEST_ERROR, OPTIONAL, Upstream
 
 _REFUSALS = (400, 404, 422)
 _MOST_BANNED = 64
@@ -101,8 +101,8 @@ class Resumer:
         for _ in range(len(_FEATURES) + 1):
             banned = [] if "ban" in without else list(self._banned)[-_MOST_BANNED:]
             wanted = more._replace(instruct="continue" in without, ban=banned)
-            asking = self._surface.resume(self._body, wanted)
-            answer = await self._upstream.open(asking, self._sent, self._exchange, self._terms, False)
+            asking = self._surface.resume(self._body, wanted)._replace(optional=OPTIONAL)
+            answer = await self._upstream.open(asking, self._sent, self._exchange, self._terms)
             if answer.status not in _REFUSALS:
                 willing = _willing(answer)
                 self._refused[name] = without  # without these it does go on: that was all that it had against it

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from gateway.anchors import AnchorSpec
-from gateway.checks import Check
+from gateway.checks import Check, TokenCheck
 from gateway.plug import OneOf, Strict, plugs
 from gateway.probes import ProbeSpec
 from gateway.types import Action, Reason, Side
@@ -117,6 +117,14 @@ class Rule(Strict):
             raise ValueError("only an answer can be rewound; write `side: output`, or `action: block`")
         if self.rewind is not None and self.action is not Action.REWIND:
             raise ValueError("`rewind` belongs to rules with `action: rewind`")
+        return self
+
+    @model_validator(mode="after")
+    def _by_tokens(self) -> Self:
+        if isinstance(self.check, TokenCheck) and (self.side is not Side.OUTPUT or self.action is Action.MASK):
+            raise ValueError(
+                f"`check: {self.check.type}` reads the model's own tokens; write `side: output`, and no `action: mask`"
+            )
         return self
 
     @model_validator(mode="after")

@@ -18,6 +18,7 @@ from gateway.terms import Terms
 from gateway.types import Draft, Exchange
 
 LARGEST_ERROR = 1 << 20
+OPTIONAL = ("stream_options", "logprobs")  # what the gateway asks for on its own account
 
 
 class Upstream:
@@ -26,7 +27,7 @@ class Upstream:
     def __init__(self, fleet: Fleet, metrics: Metrics) -> None:
         self._fleet, self._metrics = fleet, metrics
         self.retrace = Retrace(metrics)
-        self._no_usage: set[str] = set()  # backends that refuse stream_options
+        self._refused: dict[str, frozenset[str]] = {}  # what backends are known not to take of what is optional
 
     def count(self, model: str, fault: UpstreamFault) -> None:
         self._metrics.upstream_error(self._fleet.name(model), fault.kind)
@@ -41,16 +42,16 @@ class Upstream:
         sent: Mapping[str, str],
         exchange: Exchange,
         terms: Terms,
-        insists: bool,
         draft: Draft | None = None,
     ) -> Answer:
-        """The answer to an exchange. A stream is asked for its usage, unless the backend is known to refuse that and
-        the client does not insist on it. By the draft a capture is settled whose call ends before it is answered."""
-        path, body = asking
+        """The answer to an exchange. What is optional is left out where the backend is known to refuse it. By the draft
+        a capture is settled whose call ends before it is answered."""
+        path, body, wished = asking
         name, backend = self._fleet.serving(exchange.model)
-        optional = "stream_options" in body and not insists
-        if optional and name in self._no_usage:
-            body, optional = {key: value for key, value in body.items() if key != "stream_options"}, False
+        refused = self._refused.get(name, frozenset())
+        if refused:
+            body = {key: value for key, value in body.items() if key not in refused or key not in wished}
+        optional = [key for key in wished if key in body]
         raw = _dumped(body)
         plan = await self.retrace.plan(exchange, body, len(raw), terms, draft) if backend.patched else None
         answer = _willing(name, await backend.open(Call("POST", path, raw, sent, plan)))
@@ -60,10 +61,11 @@ class Upstream:
             told = await answer.read(LARGEST_ERROR)
         finally:
             answer.close()
-        if b"stream_options" not in told:
+        blamed = frozenset(key for key in optional if key.encode() in told)
+        if not blamed:
             return _ReadAnswer(answer, told)
-        self._no_usage.add(name)
-        return await self.open(asking, sent, exchange, terms, insists, draft)
+        self._refused[name] = refused | blamed
+        return await self.open(asking, sent, exchange, terms, draft)
 
     async def ask(self, tenant: str, asking: Asking, backend: str | None) -> tuple[str, int, bytes]:
         """A question of our own, for a tenant: who answered, with which status, and what. Fault if nobody did.

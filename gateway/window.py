@@ -81,6 +81,10 @@ class Window:
             self._end += ready
             self._judge(final)
 
+    def note(self, finding: Finding) -> None:
+        """Somebody else has found this in text that is taken next."""
+        self._pending.append(finding)
+
     def last(self, count: int) -> str:
         """The last characters judged, as far as there are any and rules ask for them."""
         kept = self._open if self.limit is NEVER else self._open[: max(self.limit - self._base, 0)]

@@ -62,6 +62,30 @@ class FusedCheck(Check):
         return [(hit.start, hit.end) for hit in scan.hits], scan.hold
 
 
+class Meter(Protocol):
+    """Follows one answer, token by token."""
+
+    def feed(self, surprise: float) -> bool:
+        """Whether this token is out of line; `surprise` is minus its log probability, in nats."""
+        ...
+
+
+class TokenCheck(Check):
+    """A check of how sure the model was of its tokens; a text by itself tells it nothing."""
+
+    at_end: ClassVar[bool] = False
+
+    @abstractmethod
+    def meter(self) -> Meter:
+        """What follows one answer."""
+
+    def look(self, view: View) -> tuple[list[tuple[int, int]], int]:
+        return [], len(view.text)
+
+    def wake(self, position: int) -> int:
+        return NEVER
+
+
 class _EachInTurn:
     """For checks that are few and different: one after the other."""
 

@@ -109,7 +109,7 @@ def asked(errand: Errand, manner: Manner, without: frozenset[str]) -> Asking:
     """The request of a reading: the conversation as it was, and the instruction behind it."""
     form: Form = "text" if "schema" in without else "json"
     words = instruction(errand.language, form, errand.domain, manner.most)
-    path, body = errand.surface.review(errand.body, errand.answer, words)
+    path, body, _ = errand.surface.review(errand.body, errand.answer, words)
     more: dict[str, Any] = {"temperature": 0, "max_tokens": manner.tokens, "stream": False}
     if manner.model:
         more["model"] = manner.model

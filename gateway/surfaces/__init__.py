@@ -34,11 +34,20 @@ class Reading(NamedTuple):
     failed: bool = False  # it is the upstream's own report of an error
 
 
+class Token(NamedTuple):
+    """A token of an answer, and how unlikely it was, in nats."""
+
+    text: str
+    surprise: float
+
+
 class Asking(NamedTuple):
-    """A request of our own: where it goes, and its body."""
+    """A request of our own: where it goes, and its body. `optional` are fields that we ask for and the client did not:
+    an endpoint that refuses them is asked without."""
 
     path: str
     body: dict[str, Any]
+    optional: Sequence[str] = ()
 
 
 class Continuation(NamedTuple):
@@ -103,6 +112,14 @@ class Surface(ABC):
     @abstractmethod
     def read(self, data: Mapping[str, Any]) -> Reading:
         """Understand a stream event or a whole answer; UpstreamFault if it is neither."""
+
+    @abstractmethod
+    def metered(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The body that goes upstream, with log probabilities asked for; None if it asks for them itself."""
+
+    @abstractmethod
+    def tokens(self, data: Mapping[str, Any], take: bool) -> dict[int, Sequence[Token]]:
+        """The tokens that each choice of an event or a whole answer says, so far as it tells; `take`: out of it."""
 
     @abstractmethod
     def without_usage(self, data: dict[str, Any]) -> dict[str, Any] | None:

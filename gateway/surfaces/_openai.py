@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from gateway import leaves
 from gateway.errors import BadRequest, Fault, UpstreamFault
-from gateway.surfaces import Continuation, Reading, Surface
+from gateway.surfaces import Continuation, Reading, Surface, Token
 from gateway.surfaces._assembled import assembled
 from gateway.types import Exchange, Finding, Piece, Usage
 
@@ -68,6 +68,7 @@ class OpenAISurface(Surface):
     """Choices with an index, a finish reason and some texts."""
 
     skip: ClassVar[Collection[str]] = NOT_TEXT
+    spelling: ClassVar[Any] = True  # what asks for the log probabilities of the tokens said, and no others
 
     @abstractmethod
     def holders(self, choice: dict[str, Any]) -> list[dict[str, Any]]:
@@ -98,6 +99,21 @@ class OpenAISurface(Surface):
                 ends[index] = str(reason)
         usage = data.get("usage")
         return Reading(pieces, ends, _usage(usage) if usage else None, "error" in data and "choices" not in data)
+
+    def metered(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        wanted = body.get("logprobs")
+        return {**body, "logprobs": self.spelling} if wanted is None or wanted is False else None
+
+    def tokens(self, data: Mapping[str, Any], take: bool) -> dict[int, Sequence[Token]]:
+        found: dict[int, Sequence[Token]] = {}
+        for choice in _choices(data):
+            told = choice.get("logprobs")
+            if not isinstance(told, dict):
+                continue
+            found[choice.get("index", 0)] = _tokens(told)
+            if take:
+                choice["logprobs"] = None
+        return found
 
     def without_usage(self, data: dict[str, Any]) -> dict[str, Any] | None:
         if not data.get("choices"):
@@ -235,6 +251,16 @@ class OpenAISurface(Surface):
             "model": exchange.model,
             "choices": choices,
         }
+
+
+def _tokens(told: Mapping[str, Any]) -> list[Token]:
+    """The tokens as chat tells them (an object each) or completions do (two lists)."""
+    listed, spelt = told.get("content") or (), told.get("tokens") or ()
+    if not isinstance(listed, list | tuple) or not isinstance(spelt, list | tuple):
+        return []
+    pairs = [(one.get("token"), one.get("logprob")) for one in listed if isinstance(one, dict)]
+    pairs += zip(spelt, told.get("token_logprobs") or (), strict=False)
+    return [Token(text, -chance) for text, chance in pairs if isinstance(text, str) and isinstance(chance, int | float)]
 
 
 def _unspell(choice: dict[str, Any]) -> None:

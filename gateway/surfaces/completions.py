@@ -28,6 +28,7 @@ class Plug(OpenAISurface):
     paths = ("/v1/completions",)
     answer = "text"
     skip = NOT_TEXT.union(_BOOKKEEPING)
+    spelling = 0
 
     def admit(self, body: Mapping[str, Any]) -> Asked:
         if body.get("prompt_embeds") is not None:

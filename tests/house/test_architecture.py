@@ -34,7 +34,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"calls", "config", "refine.result", "jury"}),
     frozenset({"anchored"}),
     frozenset({"waiting", "inlet", "reload", "refine.refiner"}),
-    frozenset({"outbox"}),
+    frozenset({"outbox", "metered"}),
     frozenset({"relay"}),
     frozenset({"refine.review", "rewind", "beside"}),
     frozenset({"resume", "closing"}),
