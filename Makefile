@@ -7,7 +7,7 @@ ENGINE := .venv-engine/bin/python
 TRAIN := .venv-train/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up down watch test test-fast check fix bench train-context lock schema setup setup-all setup-redis setup-prometheus setup-train
+.PHONY: help up down watch test test-fast check fix bench train train-context train-refine lock schema setup setup-all setup-redis setup-prometheus setup-train
 
 help:  ## list the targets
 	@echo
@@ -48,6 +48,11 @@ fix: setup  ## mend what lint and formatting can mend by themselves
 
 bench: setup-all  ## measure what the gateway adds to a request
 	$(VENV) -m tests.bench.overhead $(ARGS)
+
+train: train-context train-refine  ## train all small models anew (ARGS="--data DIR"; see the model cards for the time)
+
+train-refine: setup-train  ## train the needs-refine classifier anew (ARGS="--data DIR"; about half an hour)
+	OMP_NUM_THREADS=1 $(TRAIN) -m classifiers.training.refine $(ARGS)
 
 train-context: setup-train  ## train the models of the context hash anew (ARGS="--data DIR"; about a quarter of an hour)
 	OMP_NUM_THREADS=1 $(TRAIN) -m classifiers.training.context $(ARGS)
