@@ -79,8 +79,7 @@ def _record(trip: Trip, exchange: Exchange, seconds: float) -> bytes:
             "findings": [[f.rule, f.reason, f.action.value] for f in draft.findings],
             "finish": {str(choice): reason for choice, reason in draft.finish.items()},
             "refined": {
-                str(choice): [one.outcome.value, one.why, len(one.corrections)]
-                for choice, one in draft.refined.items()
+                str(choice): [one.outcome.value, one.why, len(one.corrections)] for choice, one in draft.refined.items()
             },
             "usage": [draft.usage.prompt, draft.usage.completion] if draft.usage else None,
             "seconds": round(seconds, 4),

@@ -27,7 +27,10 @@ from tests.rig import (
 
 ANSWER = "The annual rate of this deposit is 4.75 percent. Interest is paid out every March."
 RATE = {"quote": "4.75 percent", "evidence": "the offer of June", "fixed": "5.75 percent"}
-ZH_ANSWER = "这款定期存款的年利率是百分之四点七五，利息在每年三月一次性支付给客户，存期为三年，提前支取按活期计息，请以合同为准，并妥善保管存单。"
+ZH_ANSWER = (
+    "这款定期存款的年利率是百分之四点七五，利息在每年三月一次性支付给客户，"
+    "存期为三年，提前支取按活期计息，请以合同为准，并妥善保管存单。"
+)
 ZH_RATE = {"quote": "百分之四点七五", "evidence": "六月的产品说明书", "fixed": "百分之五点七五"}
 ALWAYS = {"type": "business", "cases": [{"decision": "force", "why": "always"}]}
 NEVER = {"type": "business", "cases": [{"decision": "skip", "why": "never"}]}
