@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import ValidationError
 
+from gateway.breaker import FAULTS
 from gateway.plug import plugs
 from gateway.stores import Kept
-from gateway.breaker import FAULTS
 from gateway.stores._teller import QUEUED
 from gateway.stores.redis import Plug
 from gateway.stores.redis import Redis as Store
