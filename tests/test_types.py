@@ -19,7 +19,13 @@ def test_verdicts_stand_in_order_of_gravity() -> None:
 
 @pytest.mark.parametrize(
     ("action", "verdict"),
-    [("monitor", Verdict.ALLOW), ("tag", Verdict.TAG), ("mask", Verdict.MASK), ("block", Verdict.BLOCK)],
+    [
+        ("monitor", Verdict.ALLOW),
+        ("tag", Verdict.TAG),
+        ("mask", Verdict.MASK),
+        ("rewind", Verdict.REWIND),
+        ("block", Verdict.BLOCK),
+    ],
 )
 def test_each_action_is_a_verdict(action: str, verdict: Verdict) -> None:
     assert Action(action).verdict is verdict
@@ -27,7 +33,7 @@ def test_each_action_is_a_verdict(action: str, verdict: Verdict) -> None:
 
 
 def test_only_what_changes_the_text_makes_it_wait() -> None:
-    assert [action.value for action in Action if action.holds] == ["mask", "block"]
+    assert [action.value for action in Action if action.holds] == ["mask", "rewind", "block"]
 
 
 def test_the_worst_verdict_is_the_draft_s() -> None:
