@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from gateway.anchors import AnchorSpec
 from gateway.checks import Check, TokenCheck
@@ -76,8 +76,9 @@ class Rewinding(Strict):
     budget: int = Field(default=2, ge=1, le=10, description="How often in one answer, for all such rules together.")
     anchors: tuple[Annotated[AnchorSpec, OneOf("anchors")], ...] = Field(
         default_factory=lambda: (plugs("anchors")["word"](),),
-        description="Where it may be cut. Of a live stream text leaves from anchor to anchor: with `word` nothing "
-        "waits longer than it would, with `sentence` each sentence waits for its end.",
+        min_length=1,
+        description="Where it may be cut. Of a live stream text leaves from anchor to anchor: with `word` it waits for "
+        "the begin of the next word, with `sentence` for that of the next sentence.",
     )
     steer: Steer = Steer()
     ban: bool = Field(
@@ -86,8 +87,6 @@ class Rewinding(Strict):
     otherwise: Literal["block", "tag", "refine"] = Field(
         default="block", alias="else", description="What the finding means once the budget is spent."
     )
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True)
 
 
 class Rule(Strict):
@@ -116,7 +115,7 @@ class Rule(Strict):
         if self.action is Action.REWIND and self.side is not Side.OUTPUT:
             raise ValueError("only an answer can be rewound; write `side: output`, or `action: block`")
         if self.rewind is not None and self.action is not Action.REWIND:
-            raise ValueError("`rewind` belongs to rules with `action: rewind`")
+            raise ValueError("`rewind` belongs to rules with `action: rewind`; write that, or take `rewind` out")
         return self
 
     @model_validator(mode="after")

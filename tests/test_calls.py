@@ -8,6 +8,7 @@ import pytest
 
 from gateway.calls import CallWindow
 from gateway.rules import Rule
+from gateway.types import Action
 from tests.sight import lanes, made, words
 
 MASK = words("bomb", "炸弹", action="mask")
@@ -113,3 +114,49 @@ def test_a_finding_that_is_seen_in_both_readings_is_told_once() -> None:
     window = judged('"a" bomb', words("bomb", action="tag"))
     assert len(window.taken()) == 1
     assert window.taken() == []
+
+
+# What is cut back, and what is pardoned.
+
+REWIND = words("bomb", action="rewind", name="rewinds")
+
+
+def test_of_a_call_that_is_dropped_nothing_was_ever_said() -> None:
+    window = judged('{"a": "bomb", "b": "secret"}', REWIND, words("secret", action="mask", name="mask"))
+    window.drop()
+    assert (window.halted, window.limit, window.frontier) == (None, 0, 0)
+    assert window.touches(0, 5)
+    assert window.render(0, '{"a":') == ""
+    assert [finding.rule for finding in window.taken()] == ["rewinds"]
+
+
+def test_a_fine_call_can_be_dropped_with_another() -> None:
+    window = judged('{"a": "fine"}', REWIND)
+    window.drop()
+    assert window.render(0, '{"a": "fine"}') == ""
+    assert window.taken() == []
+
+
+def test_a_call_that_is_pardoned_leaves_as_it_came() -> None:
+    arguments = '{"a": "bomb", "b": "bo\\u006db"}'
+    window = judged(arguments, REWIND)
+    window.pardon(Action.TAG, True)
+    assert (window.halted, window.frontier) == (None, len(arguments))
+    assert not window.touches(0, len(arguments))
+    assert {(finding.rule, finding.action) for finding in window.taken()} == {("rewinds", Action.TAG)}
+
+
+@pytest.mark.parametrize("arguments", ['{"a": "bomb", "b": "gun"}', '{"b": "gun", "a": "bomb"}', '{"a": "bomb gun"}'])
+def test_whatever_else_is_found_in_a_call_that_is_pardoned_counts(arguments: str) -> None:
+    window = judged(arguments, REWIND, words("gun", name="block"))
+    if window.halted and window.halted.rule == "rewinds":
+        window.pardon(Action.TAG, True)
+    assert window.halted
+    assert (window.halted.rule, window.frontier) == ("block", 0)
+    assert window.render(0, arguments) == ""
+
+
+def test_a_call_that_is_pardoned_is_masked_all_the_same() -> None:
+    window = judged('{"a": "bomb", "b": "gun"}', REWIND, words("gun", action="mask", name="mask"))
+    window.pardon(Action.REFINE, True)
+    assert json.loads(window.render(0, "")) == {"a": "bomb", "b": "***"}

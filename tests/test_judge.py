@@ -157,3 +157,28 @@ def test_rules_that_can_not_be_fused_are_refused_at_once() -> None:
 def test_a_thousand_rules_are_as_one() -> None:
     rules = [regex(f"secret{number}[a-z]{{1,3}}", "tag", name=f"r{number}") for number in range(1000)]
     assert names(found(Judge(rules), "the secret7ab and secret999zz")) == ["r7", "r999"]
+
+
+def test_who_cuts_back_is_known_for_each_place() -> None:
+    rules = [
+        words("a", name="blocks"),
+        words("b", action="rewind", name="everywhere"),
+        regex("c", "rewind", name="acme", when={"tenant": "acme"}),
+        regex("d", "rewind", name="calls", when={"role": "tool_call"}),
+    ]
+    judge = Judge(rules)
+    told = {
+        "assistant": [rule.id for rule in judge.rewinding(place())],
+        "tool_call": [rule.id for rule in judge.rewinding(place("tool_call"))],
+        "acme": [rule.id for rule in judge.rewinding(place(tenant="acme"))],
+    }
+    assert told == {
+        "assistant": ["everywhere"],
+        "tool_call": ["everywhere", "calls"],
+        "acme": ["everywhere", "acme"],
+    }
+    assert judge.rewinding(place()) is judge.rewinding(place())
+
+
+def test_where_nobody_cuts_back_there_is_nobody() -> None:
+    assert Judge([words("a"), words("b", action="mask", name="m")]).rewinding(place()) == ()

@@ -21,7 +21,6 @@ from tests.rig import (
     chunk,
     completion,
     delta,
-    event,
     gateway,
     http,
     payloads,
@@ -35,8 +34,8 @@ from tests.rig import (
 )
 
 BAD = ["The fund ", "is safe and ", "pays a guaranteed ", "return of nine ", "percent."]
-GOOD = ["a return that ", "depends on the market."]
-WHOLE = "The fund is safe and pays a" + "".join(GOOD).removeprefix("a ")
+CONTINUED = [" return that ", "depends on the market."]
+WHOLE = "The fund is safe and pays a return that depends on the market."
 
 
 def guaranteed(**rewind: Any) -> dict[str, Any]:
@@ -95,16 +94,13 @@ async def served(
         yield running, up
 
 
-CONTINUED = [" return that ", "depends on the market."]
-
-
 @pytest.mark.parametrize("pause", [0.0, 0.01])
 async def test_the_client_sees_one_clean_stream(tmp_path: Path, pause: float) -> None:
     script = in_turn(events(BAD), events(CONTINUED, "chatcmpl-2", 12), pause=pause)
     async with served(tmp_path, script, RULES) as (running, up):
         body = await stream(running, stream_options={"include_usage": True})
         await quiet(running)
-    assert said(body) == "The fund is safe and pays a return that depends on the market."
+    assert said(body) == WHOLE
     told = payloads(body)
     assert told[-1] == "[DONE]"
     assert {data["id"] for data in told[:-1]} == {"chatcmpl-1"}
@@ -125,7 +121,7 @@ async def test_a_client_that_does_not_stream_gets_its_answer_whole(tmp_path: Pat
         verdict = response.headers["x-retrace-verdict"]
     assert body["object"] == "chat.completion"
     message = body["choices"][0]["message"]
-    assert message == {"role": "assistant", "content": "The fund is safe and pays a return that depends on the market."}
+    assert message == {"role": "assistant", "content": WHOLE}
     assert body["choices"][0]["finish_reason"] == "stop"
     assert verdict == "rewind"
 
@@ -304,7 +300,7 @@ async def test_completions_go_on_from_their_prompt(tmp_path: Path) -> None:
         asked = {"model": "m", "prompt": "Say:", "stream": True, "max_tokens": 50}
         body = await running.ask("/v1/completions", asked)
     text = "".join(c["text"] for d in payloads(body)[:-1] for c in d["choices"])
-    assert text == "The fund is safe and pays a return that depends on the market."
+    assert text == WHOLE
     assert up.calls[1].json["prompt"] == "Say:The fund is safe and pays a"
     assert 40 < up.calls[1].json["max_tokens"] < 50
 
@@ -327,4 +323,182 @@ async def test_a_client_that_leaves_ends_the_call_that_goes_on(tmp_path: Path) -
             response.close()
         await asyncio.wait_for(up.calls[-1].closed.wait(), 2)
         await quiet(running)
-    assert event
+
+
+# What an endpoint takes is found out.
+
+
+def refusing(message: str, *fields: str, times: int = 99) -> tuple[Callable[[Seen], bytes], list[int]]:
+    """What refuses calls that ask for any of these, or all that go on; and how often it did."""
+    count = [0]
+
+    def refuses(seen: Seen) -> bytes:
+        goes_on = len(seen.json["messages"]) > 1
+        if (set(fields) & seen.json.keys() if fields else goes_on) and count[0] < times:
+            count[0] += 1
+            return http(orjson.dumps({"error": {"message": message}}), 400)
+        return b""
+
+    return refuses, count
+
+
+@pytest.mark.parametrize("names", [True, False])
+async def test_what_was_refused_is_not_asked_for_again(tmp_path: Path, names: bool) -> None:
+    refuses, count = refusing("unknown field: bad_words" if names else "unknown field", "bad_words")
+    turns = [events(BAD), events(CONTINUED)] * 2
+    async with served(tmp_path, in_turn(*turns, more=refuses), RULES) as (running, up):
+        bodies = [await stream(running), await stream(running)]
+    assert [said(body) for body in bodies] == [WHOLE, WHOLE]
+    assert count == [1]
+    assert is_more(up.calls[2]) is names  # who does not say what is wrong is asked for neither
+    assert len(up.calls) == 5
+
+
+async def test_a_refusal_that_is_about_something_else_is_not_remembered(tmp_path: Path) -> None:
+    refuses, _ = refusing("maximum context length exceeded", times=2)
+    turns = [events(BAD), events(BAD), events(CONTINUED)]
+    async with served(tmp_path, in_turn(*turns, more=refuses), RULES) as (running, up):
+        body = await stream(running)
+        assert b'"error"' in body
+        again = await stream(running)
+        await quiet(running)
+    assert said(again) == WHOLE
+    assert [is_more(call) for call in up.calls] == [False, True, False, False, True]
+    assert up.calls[-1].json["bad_words"] == ["guaranteed"]
+
+
+async def test_words_that_are_told_anew_are_kept_apart_from_those_before(tmp_path: Path) -> None:
+    refuses, _ = refusing("continue_final_message", "continue_final_message")
+    script = in_turn(events(BAD), events(["return that ", "varies."]), more=refuses)
+    async with served(tmp_path, script, RULES) as (running, up):
+        body = await stream(running)
+    assert said(body) == "The fund is safe and pays a return that varies."
+    assert up.calls[-1].json["bad_words"] == ["guaranteed"]
+
+
+# Of what is asked for.
+
+
+async def test_of_json_nothing_is_asked_that_only_a_whole_answer_can_have(tmp_path: Path) -> None:
+    bad = ['{"a": "fine", ', '"b": "guaranteed ', 'return"}']
+    steer = {"say": {"en": " Instead:"}, "tell": {"en": "Promise nothing."}}
+    rule = guaranteed(anchors=[{"type": "json"}], steer=steer)
+    shape = {"type": "json_object"}
+    async with served(tmp_path, in_turn(events(bad), events([', "b": "none"}'])), [rule]) as (running, up):
+        body = await stream(running, response_format=shape)
+    assert orjson.loads(said(body)) == {"a": "fine", "b": "none"}
+    assert kept(up.calls[1]) == '{"a": "fine"'
+    assert up.calls[0].json["response_format"] == shape
+    assert "response_format" not in up.calls[1].json
+    assert up.calls[1].json["messages"][0]["content"].endswith("Promise nothing.")
+
+
+@pytest.mark.parametrize("token", [",", ":", "}", '"', "a"])
+async def test_it_goes_on_with_any_token(tmp_path: Path, token: str) -> None:
+    async with served(tmp_path, in_turn(events(BAD), events([token, " so"])), RULES) as (running, _):
+        body = await stream(running)
+    assert said(body) == f"The fund is safe and pays a{token} so"
+
+
+async def test_rules_for_calls_alone_cut_calls_back(tmp_path: Path) -> None:
+    def call(arguments: str) -> list[bytes]:
+        function = {"name": "order", "arguments": arguments}
+        made = delta(tool_calls=[{"index": 0, "id": "c1", "type": "function", "function": function}])
+        return [made, delta(finish="tool_calls"), usage_event(), DONE]
+
+    rule = guaranteed(anchors=[{"type": "sentence"}]) | {"when": {"role": "tool_call"}}
+    script = in_turn(call('{"note": "guaranteed"}'), call('{"note": "fine"}'))
+    async with served(tmp_path, script, [rule]) as (running, up), await running.chat() as response:
+        body = orjson.loads(await response.read())
+    (choice,) = body["choices"]
+    assert orjson.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"note": "fine"}
+    assert choice["finish_reason"] == "tool_calls"
+    assert len(up.calls) == 2
+
+
+# Several choices.
+
+ALL = [delta("All is ", 0), delta("Mine is ", 1), delta("guaranteed here.", 0)]
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.01])
+@pytest.mark.parametrize("counted", [True, False])
+async def test_usage_of_several_choices_is_that_of_all(tmp_path: Path, pause: float, counted: bool) -> None:
+    """Where the first call never came to tell it, since it was ended, the events of the other choices are counted."""
+    rest = [delta("fine.", 1), delta(finish="stop", index=1), delta(" And more."), delta(finish="stop")]
+    first = [*ALL, *rest, *([usage_event(7, 6)] if counted else []), DONE]
+    script = in_turn([b"".join(first)] if counted else first, events([" well."], prompt=8), pause=pause)
+    async with served(tmp_path, script, RULES) as (running, _):
+        body = await stream(running, n=2, stream_options={"include_usage": True})
+    assert (said(body, 0), said(body, 1)) == ("All is well.", "Mine is fine.")
+    (usage,) = [data["usage"] for data in payloads(body)[:-1] if data.get("usage")]
+    # Of six tokens the rule took three away; then one more was said.
+    assert usage["completion_tokens"] == (6 - 3 + 1 if counted else 2 + 1)
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    assert usage["retrace"]["attempts"] == 2
+
+
+async def test_both_of_two_choices_go_on_one_after_the_other(tmp_path: Path) -> None:
+    first = [*ALL, delta("guaranteed too.", 1), usage_event(7, 4), DONE]
+    more = [events([" well."], prompt=8), events([" good."], prompt=9)]
+    async with served(tmp_path, in_turn([b"".join(first)], *more), RULES) as (running, up):
+        async with await running.chat(n=2) as response:
+            whole = orjson.loads(await response.read())
+        await quiet(running)
+    texts = [choice["message"]["content"] for choice in whole["choices"]]
+    assert sorted(texts) == ["All is good.", "Mine is well."]
+    assert [choice["finish_reason"] for choice in whole["choices"]] == ["stop", "stop"]
+    assert {kept(call) for call in up.calls[1:]} == {"All is", "Mine is"}
+    assert whole["usage"]["completion_tokens"] == 2
+    assert whole["usage"]["retrace"] == {"attempts": 3, "wasted_tokens": 4}
+
+
+async def test_each_choice_of_several_prompts_goes_on_from_its_own(tmp_path: Path) -> None:
+    first = [text_delta("One. ", 0), text_delta("Two is ", 1), text_delta("guaranteed ", 1)]
+    first += [text_delta(finish="stop", index=n) for n in range(2)]
+    more = [text_delta(" fine."), text_delta(finish="stop"), DONE]
+    async with served(tmp_path, in_turn([*first, DONE], more), RULES) as (running, up):
+        await running.ask("/v1/completions", {"model": "m", "prompt": ["First:", "Second:"], "stream": True})
+    assert up.calls[1].json["prompt"] == "Second:Two is"
+
+
+# What is told of it.
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+async def test_how_often_and_why_is_told_to_who_asks(tmp_path: Path, asks: bool, whole: bool) -> None:
+    again = events([" guaranteed ", "too."])
+    headers = {"x-retrace-explain": "1"} if asks else {}
+    async with (
+        served(tmp_path, in_turn(events(BAD), again, events(CONTINUED)), RULES) as (running, _),
+        await running.chat(headers=headers, stream=not whole) as response,
+    ):
+        body = await response.read()
+    told = [orjson.loads(body)] if whole else payloads(body)[:-1]
+    notes = [choice["retrace"] for data in told for choice in data["choices"] if "retrace" in choice]
+    if not asks:
+        assert notes == []
+        return
+    ((first, second),) = [note["attempts"] for note in notes]
+    assert {name: first[name] for name in ("reason", "rule", "anchor")} == {
+        "reason": "R101",
+        "rule": "output.regex",
+        "anchor": "word",
+    }
+    assert (first["kept"], second["kept"]) == (2, 0)
+    assert first["wasted"] >= 1
+    assert second["wasted"] >= 1
+
+
+async def test_an_answer_that_is_ended_after_all_tells_both(tmp_path: Path) -> None:
+    script = in_turn(events(BAD), events([" guaranteed ", "too."]))
+    async with (
+        served(tmp_path, script, [guaranteed(budget=1)]) as (running, _),
+        await running.chat(headers={"x-retrace-explain": "1"}, stream=True) as response,
+    ):
+        body = await response.read()
+        told = await running.metrics()
+    (note,) = [c["retrace"] for data in payloads(body)[:-1] for c in data["choices"] if "retrace" in c]
+    assert (note["verdict"], note["reason"], len(note["attempts"])) == ("block", "R101", 1)
+    assert told['retrace_exchanges_total{surface="chat",verdict="block"}'] == 1

@@ -25,6 +25,7 @@ from gateway.stores import Kept, Near, Sketch
 from gateway.stores.memory import Plug as Memory
 from gateway.terms import ACCEPTED, Terms
 from gateway.types import Action, Draft, Exchange, Finding, Principal
+from tests.answering import in_turn
 from tests.plugin import REPORT, asked, engine, in_front, replicas, settled
 from tests.rig import (
     CHAT,
@@ -200,6 +201,31 @@ def test_what_was_found_in_the_answer_is_masked_and_what_was_in_the_request_is_n
 
 
 # The donor.
+
+
+@pytest.mark.parametrize(
+    ("reason", "heard"),
+    [
+        ("R101", ("keep", "R101", KEPT)),
+        ("R307", ("keep", "R307", {**KEPT, "sensitive_output": False, "ttl_seconds": 60, "priority": 3})),
+        ("R301", ("drop", "R301", {})),
+    ],
+)
+def test_a_draft_that_is_cut_back_is_kept_on_the_terms_of_what_was_found(
+    reason: str, heard: tuple[str, str, Mapping[str, Any]]
+) -> None:
+    capture = Verdicts()
+    fresh().reject(capture, Finding("r", reason, Action.REWIND, 0, 1, text="稳赚"), TERMS)
+    assert capture.heard == [heard]
+
+
+def test_of_a_draft_that_is_cut_back_what_was_found_can_be_masked() -> None:
+    capture = Verdicts()
+    fresh().reject(
+        capture, Finding("r", "R101", Action.REWIND, 0, 1, text="稳赚"), policies(R101={"sensitive": "mask"})
+    )
+    ((_, _, told),) = capture.heard
+    assert (told["sensitive_texts"], told["sensitive_output"]) == (["稳赚"], False)
 
 
 def test_the_longest_start_that_was_kept_is_the_donor_on_its_reason_s_terms() -> None:
@@ -400,6 +426,46 @@ async def test_what_was_rejected_is_offered_to_the_next_request_like_it(tmp_path
         assert figures['retrace_injected_tokens_total{mode="prefix"}'] == 300  # counted once
         assert figures['retrace_captures_total{reason="R101",verdict="kept"}'] == 1
         assert figures['retrace_captures_total{reason="accepted",verdict="dropped"}'] == 1
+
+
+REWIND = [regex("deadly", action="rewind")]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_draft_that_was_cut_back_is_kept_and_what_went_on_from_it_is_an_answer_like_any(
+    tmp_path: Path, stream: bool
+) -> None:
+    script = in_turn(streams(chat_stream("a deadly ", "word")), streams(chat_stream(" fine ", "word")))
+    async with engine(script) as (url, up, plugin), in_front(tmp_path, [url], REWIND) as running:
+        got = await running.ask("/v1/chat/completions", {**body(LONG), "stream": stream})
+        assert b"deadly" not in got
+        (first, told), (second, _) = await settled(up, plugin, 2)
+        assert (first, told["reason"], second) == ("POST", "R101", "DELETE")
+        assert up.calls[1].json["continue_final_message"] is True
+        await quiet(running)
+        up.script = answers(completion("hi"))
+        await running.ask("/v1/chat/completions", body(LONG))
+        assert asked(up.calls[2])["donor"] == asked(up.calls[0])["capture"]
+        figures = await running.metrics()
+    assert figures['retrace_captures_total{reason="R101",verdict="kept"}'] == 1
+    assert figures['retrace_captures_total{reason="accepted",verdict="dropped"}'] >= 1
+
+
+async def test_each_draft_that_is_cut_back_is_kept_and_the_last_one_that_blocks_too(tmp_path: Path) -> None:
+    script = streams(chat_stream("a deadly ", "word"))
+    async with engine(script) as (url, up, plugin), in_front(tmp_path, [url], REWIND) as running:
+        await running.ask("/v1/chat/completions", {**body(LONG), "stream": True})
+        heard = await settled(up, plugin, 3)
+    assert [(method, told["reason"]) for method, told in heard] == [("POST", "R101")] * 3
+
+
+async def test_a_draft_whose_way_on_fails_is_kept_all_the_same(tmp_path: Path) -> None:
+    script = in_turn(streams(chat_stream("a deadly ", "word")), answers(b'{"error": {"message": "no"}}', 500))
+    async with engine(script) as (url, up, plugin), in_front(tmp_path, [url], REWIND) as running:
+        got = await running.ask("/v1/chat/completions", {**body(LONG), "stream": True})
+        assert b'"error"' in got
+        heard = await settled(up, plugin, 2)
+    assert [method for method, _ in heard][:1] == ["POST"]
 
 
 async def test_a_stream_s_reuse_is_counted_from_the_verdict_s_answer(tmp_path: Path) -> None:

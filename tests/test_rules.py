@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from gateway.rules import Inject, ReasonFile, Rule, RuleFile, When
+from gateway.errors import Complaint, ConfigFault
+from gateway.rules import Inject, ReasonFile, Rewinding, Rule, RuleFile, When
 from gateway.types import Action, Reason, Side
+from gateway.yamlfile import Document
 from tests.sight import place
 
 RULE: dict[str, Any] = {
@@ -168,3 +171,91 @@ def test_what_is_never_injected_is_not_captured_unless_asked_for(fields: dict[st
 def test_a_policy_that_makes_no_sense_is_refused(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         inject(**fields)
+
+
+# What is cut back.
+
+YAML = """rules:
+  - id: first
+    side: {side}
+    check: {{type: words, words: [bomb]}}
+    action: {action}
+    reason: R101
+    rewind: {rewind}
+"""
+
+
+def complaints(folder: Path, text: str) -> list[Complaint]:
+    """What is wrong with a file of rules."""
+    (folder / "rules.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigFault) as caught:
+        Document(folder / "rules.yaml").into(RuleFile)
+    return caught.value.complaints
+
+
+def rewinding(**fields: Any) -> Rewinding:
+    return rule(side="output", action="rewind", rewind=fields).rewinding
+
+
+def test_a_rule_that_cuts_back_needs_to_say_no_more() -> None:
+    usual = rule(side="output", action="rewind").rewinding
+    assert (usual.budget, usual.ban, usual.otherwise) == (2, True, "block")
+    assert [anchor.type for anchor in usual.anchors] == ["word"]
+    assert (usual.steer.say, usual.steer.tell) == (None, None)
+    assert usual == rewinding()
+
+
+def test_it_may_say_how() -> None:
+    told = rewinding(
+        budget=1,
+        anchors=[{"type": "json", "mode": "word"}, {"type": "entity", "words": ["白金卡"]}],
+        steer={"say": {"en": " so", "zh": "那么"}, "tell": {"zh": "不要承诺。"}},
+        ban=False,
+        **{"else": "tag"},
+    )
+    assert (told.budget, told.ban, told.otherwise) == (1, False, "tag")
+    assert [anchor.type for anchor in told.anchors] == ["json", "entity"]
+    assert (told.steer.say, told.steer.tell) == ({"en": " so", "zh": "那么"}, {"zh": "不要承诺。"})
+
+
+@pytest.mark.parametrize(
+    ("rewind", "field", "words"),
+    [
+        ("{budget: 11}", "rewind.budget", "less than or equal to 10"),
+        ("{budget: 0}", "rewind.budget", "greater than or equal to 1"),
+        ("{anchors: []}", "rewind.anchors", "at least 1"),
+        ("{anchors: [{type: sentense}]}", "rewind.anchors.0", "did you mean `sentence`?"),
+        ("{anchors: [{type: entity}]}", "rewind.anchors.0.entity", "fill `patterns` or `words`"),
+        ("{anchors: [{type: json, mode: words}]}", "rewind.anchors.0.mode", "'value' or 'word'"),
+        ("{else: mask}", "rewind.else", "'block', 'tag' or 'refine'"),
+        ("{otherwise: tag}", "rewind.otherwise", "there is no such field"),
+        ("{elze: tag}", "rewind.elze", "there is no such field"),
+        ("{ban: maybe}", "rewind.ban", "boolean"),
+        ("{steer: {say: {fr: non}}}", "rewind.steer.say.fr", "'en' or 'zh'"),
+        ("{steer: {tell: {}}}", "rewind.steer.tell", "at least 1"),
+        ("{steer: {shout: {en: No}}}", "rewind.steer.shout", "there is no such field"),
+        ("true", "rewind", "not True"),
+    ],
+)
+def test_how_to_cut_back_is_checked_and_what_is_wrong_is_told_with_its_line(
+    tmp_path: Path, rewind: str, field: str, words: str
+) -> None:
+    (told,) = complaints(tmp_path, YAML.format(side="output", action="rewind", rewind=rewind))
+    assert (told.line, told.field) == (7, f"rules.0.{field}")
+    assert words in f"{told.problem} {told.fix}"
+
+
+@pytest.mark.parametrize(
+    ("side", "action", "fix"),
+    [
+        ("input", "rewind", "write `side: output`, or `action: block`"),
+        ("output", "block", "write that, or take `rewind` out"),
+        ("output", "mask", "write that, or take `rewind` out"),
+        ("input", "block", "write that, or take `rewind` out"),
+    ],
+)
+def test_only_an_answer_is_cut_back_and_only_by_a_rule_that_says_so(
+    tmp_path: Path, side: str, action: str, fix: str
+) -> None:
+    (told,) = complaints(tmp_path, YAML.format(side=side, action=action, rewind="{budget: 1}"))
+    assert (told.line, told.field, told.fix) == (2, "rules.0", fix)

@@ -229,3 +229,84 @@ def test_a_text_that_goes_on_is_judged_with_what_has_left() -> None:
 
 def test_what_was_found_in_what_has_left_is_not_found_again() -> None:
     assert through([words("bomb", action="tag")], " x bomb", before="a bomb") == (" x bomb", [("words", 9, 13)])
+
+
+# What is cut back, and what is pardoned.
+
+REWIND = regex("bomb", "rewind", name="rewinds")
+
+
+def test_what_is_cut_back_ends_where_it_was_cut() -> None:
+    window = Window(lanes(REWIND))
+    window.feed("one two bomb three ")
+    assert window.halted
+    window.cut(7)
+    assert (window.frontier, window.limit) == (7, 7)
+    assert window.render(0, "one two bomb three ") == "one two"
+    assert [window.render(0, "one "), window.render(4, "two bomb"), window.render(12, " three ")] == ["one ", "two", ""]
+    assert [window.touches(0, 7), window.touches(4, 8), window.touches(12, 19)] == [False, True, True]
+    assert window.last(3) == "two"
+
+
+def test_masks_leave_as_far_as_they_begin_before_the_cut() -> None:
+    window = Window(lanes(REWIND, words("secret", "hush", action="mask", name="mask")))
+    window.feed("a secret, hush, bomb ")
+    window.cut(9)
+    assert window.render(0, "a secret, hush, bomb ") == "a ***,"
+    assert window.render(10, "hush") == ""
+    across = Window(lanes(REWIND, words("secret", action="mask", name="mask")))
+    across.feed("a secret, bomb ")
+    across.cut(5)
+    assert across.render(0, "a secret, bomb ") == "a ***"
+
+
+@pytest.mark.parametrize("action", [Action.TAG, Action.REFINE])
+@pytest.mark.parametrize("final", [True, False])
+def test_what_is_pardoned_counts_as_less_and_the_text_goes_on(action: Action, final: bool) -> None:
+    window = Window(lanes(REWIND))
+    window.feed("a bomb and more. ", final)
+    window.pardon(action, final)
+    assert (window.halted, window.frontier) == (None, 17)
+    (finding,) = window.taken()
+    assert (finding.rule, finding.action, finding.start, finding.text) == ("rewinds", action, 2, "bomb")
+    window.feed("" if final else "a bomb ", final)
+    assert bool(window.halted) is not final
+
+
+def test_each_finding_is_pardoned_by_itself() -> None:
+    window = Window(lanes(REWIND))
+    window.feed("a bomb, a bomb ")
+    window.pardon(Action.TAG, final=False)
+    assert window.halted
+    assert window.halted.start == 10
+
+
+def test_what_blocks_behind_something_pardoned_still_blocks() -> None:
+    window = Window(lanes(REWIND, words("gun", name="block")))
+    window.feed("a bomb and a gun ")
+    window.pardon(Action.TAG, final=False)
+    assert window.halted
+    assert (window.halted.rule, window.frontier) == ("block", 13)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [{"type": "length", "min_chars": 99}, {"type": "schema", "json_schema": {"type": "array"}}],
+    ids=["length", "schema"],
+)
+def test_what_only_the_end_tells_is_pardoned_once_and_for_all(check: dict[str, object]) -> None:
+    window = Window(lanes(made(check, "rewind")))
+    window.feed("a text ")
+    window.feed("", final=True)
+    window.pardon(Action.TAG, final=True)
+    assert (window.halted, window.frontier) == (None, 7)
+    assert [finding.action for finding in window.taken()] == [Action.TAG]
+
+
+def test_what_watching_rules_saw_of_the_cut_text_is_forgotten_with_the_cut() -> None:
+    rules = [REWIND, made({"type": "length", "min_chars": 9}, "tag", name="short"), regex("a .{0,9}b", "tag", name="a")]
+    window = Window(lanes(*rules))
+    window.feed("a bomb, a club", final=True)
+    assert "short" in {finding.rule for finding in window.seen}
+    window.pardon(Action.TAG, final=True)
+    assert sorted((finding.rule, finding.start) for finding in window.taken()) == [("a", 0), ("a", 8), ("rewinds", 2)]

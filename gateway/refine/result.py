@@ -9,7 +9,7 @@ from gateway.refine import caution, edits
 from gateway.refine.matter import Matter, Result
 from gateway.refine.reply import Fate
 from gateway.refine.wording import erratum
-from gateway.types import Correction, Outcome, Refined, Usage
+from gateway.types import Action, Correction, Finding, Outcome, Refined, Usage
 from gateway.window import Window
 
 
@@ -58,4 +58,14 @@ def judged(lanes: Sequence[Lane], text: str) -> str | None:
     """What the output rules leave of a text; None if they block it."""
     window = Window(lanes)
     window.feed(text, final=True)
+    while window.halted and (meant := _meant(lanes, window.halted)) is not Action.BLOCK:
+        window.pardon(meant, final=True)
     return None if window.halted else window.render(0, text)
+
+
+def _meant(lanes: Sequence[Lane], finding: Finding) -> Action:
+    """What a finding that halts means where nothing can be cut back any more."""
+    if finding.action is not Action.REWIND:
+        return Action.BLOCK
+    rules = (rule for lane in lanes for rule in lane.group.rules if rule.id == finding.rule)
+    return Action(next(rules).rewinding.otherwise)

@@ -204,3 +204,10 @@ def test_rules_leave_of_a_text_what_they_leave() -> None:
     assert judged(lanes(), "任何话 any") == "任何话 any"
     assert judged(lanes(regex("any", action="mask")), "任何话 any") == "任何话 ***"
     assert judged(lanes(regex("any")), "任何话 any") is None
+
+
+@pytest.mark.parametrize(("otherwise", "left"), [("tag", "任何话 any"), ("refine", "任何话 any"), ("block", None)])
+def test_a_rule_that_cuts_back_means_here_what_it_means_when_it_can_not(otherwise: str, left: str | None) -> None:
+    rule = regex("any", "rewind", rewind={"else": otherwise})
+    assert judged(lanes(rule), "任何话 any") == left
+    assert judged(lanes(rule, regex("话", name="block")), "任何话 any") is None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from gateway.errors import BadRequest
 from gateway.plug import plugs
+from gateway.surfaces import Continuation
 from gateway.types import Piece, Text
 from tests.wires import exchange
 
@@ -138,3 +140,78 @@ def test_a_streamed_answer_in_the_model_s_stead_says_it_and_ends() -> None:
     events = CHAT.canned(exchange(), "no")
     assert [event["choices"][0]["delta"].get("content") for event in events] == ["no", None]
     assert [event["choices"][0]["finish_reason"] for event in events] == [None, "content_filter"]
+
+
+# How an answer goes on.
+
+ASKED = {"role": "user", "content": "hi"}
+SYSTEM = {"role": "system", "content": "Be short."}
+
+
+def going_on(messages: list[Any], kept: str, tell: str = "", instruct: bool = False, **fields: Any) -> dict[str, Any]:
+    asking = CHAT.resume({"messages": messages, **fields}, Continuation(kept, instruct=instruct, tell=tell))
+    assert asking.path == "/v1/chat/completions"
+    body: dict[str, Any] = asking.body
+    return body
+
+
+def test_what_stands_is_the_begin_of_the_next_message() -> None:
+    body = going_on([SYSTEM, ASKED], "So far")
+    assert body["messages"] == [SYSTEM, ASKED, {"role": "assistant", "content": "So far"}]
+    assert (body["continue_final_message"], body["add_generation_prompt"]) == (True, False)
+
+
+def test_where_nothing_stands_the_question_is_asked_again() -> None:
+    for instruct in (False, True):
+        body = going_on([ASKED], "", instruct=instruct)
+        assert body["messages"] == [ASKED]
+        assert "continue_final_message" not in body
+        assert "add_generation_prompt" not in body
+
+
+def test_what_the_client_had_begun_stands_too() -> None:
+    begun = [ASKED, {"role": "assistant", "content": "I "}]
+    for kept, whole in (("say", "I say"), ("", "I ")):
+        body = going_on(begun, kept, continue_final_message=True, add_generation_prompt=False)
+        assert body["messages"] == [ASKED, {"role": "assistant", "content": whole}]
+        assert body["continue_final_message"] is True
+    assert begun[-1]["content"] == "I "
+
+
+def test_who_can_not_continue_is_told_to_in_both_languages() -> None:
+    begun = [ASKED, {"role": "assistant", "content": "I "}]
+    body = going_on(begun, "say", "No promises.", instruct=True, continue_final_message=True)
+    *before, said, told = body["messages"]
+    assert (before, said) == ([ASKED], {"role": "assistant", "content": "I say"})
+    assert told["role"] == "user"
+    assert told["content"].endswith("No promises.")
+    assert all(word in told["content"] for word in ("exactly where it ends", "直接接着写"))
+    assert "continue_final_message" not in body
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("hi", "hi\n\n不要承诺。"),
+        (None, "\n\n不要承诺。"),
+        ([{"type": "text", "text": "hi"}], [{"type": "text", "text": "hi"}, {"type": "text", "text": "不要承诺。"}]),
+    ],
+)
+@pytest.mark.parametrize("kept", ["So", ""])
+def test_an_instruction_stands_behind_the_last_question(content: Any, told: Any, kept: str) -> None:
+    messages = [SYSTEM, {"role": "user", "content": "first"}, {"role": "assistant", "content": "x"}]
+    messages += [{"role": "user", "content": content, "name": "a"}, {"role": "tool", "content": "y"}]
+    before = json.dumps(messages)
+    body = going_on(messages, kept, "不要承诺。")
+    assert body["messages"][3] == {"role": "user", "content": told, "name": "a"}
+    assert [body["messages"][n] for n in (0, 1, 2, 4)] == [messages[n] for n in (0, 1, 2, 4)]
+    assert json.dumps(messages) == before
+
+
+def test_where_nobody_asks_there_is_no_place_for_an_instruction() -> None:
+    assert going_on([SYSTEM], "So", "No promises.")["messages"] == [SYSTEM, {"role": "assistant", "content": "So"}]
+
+
+def test_tools_are_still_there_for_what_goes_on() -> None:
+    body = going_on([ASKED], "So", tools=[{"type": "function"}], tool_choice="auto")
+    assert (body["tools"], body["tool_choice"]) == ([{"type": "function"}], "auto")

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.errors import BadRequest
 from gateway.plug import plugs
+from gateway.surfaces import Continuation
 from gateway.types import Piece, Text
 from tests.wires import exchange
 
@@ -67,3 +68,42 @@ def test_an_answer_in_the_model_s_stead_ends_each_choice() -> None:
     events = COMPLETIONS.canned(exchange(2, "completions"), "no")
     assert [(event["choices"][0]["index"], event["choices"][0]["text"]) for event in events] == [(0, "no"), (1, "no")]
     assert {event["choices"][0]["finish_reason"] for event in events} == {"content_filter"}
+
+
+# How an answer goes on.
+
+
+def going_on(kept: str, choice: int = 0, **fields: Any) -> dict[str, Any]:
+    asking = COMPLETIONS.resume(fields, Continuation(kept, choice, ban=["稳赚"], instruct=True, tell="No promises."))
+    assert asking.path == "/v1/completions"
+    body: dict[str, Any] = asking.body
+    return body
+
+
+def test_a_text_goes_on_from_its_prompt_and_all_that_stands() -> None:
+    body = going_on(" so far", prompt="Say:", n=2, suffix="end", max_tokens=9)
+    assert body["prompt"] == "Say: so far"
+    assert (body["bad_words"], body["suffix"], body["stream"]) == (["稳赚"], "end", True)
+    assert "n" not in body
+
+
+@pytest.mark.parametrize(("n", "prompts"), [(None, "abc"), (1, "abc"), (2, "aabbcc")])
+def test_each_choice_goes_on_from_its_own_prompt(n: int | None, prompts: str) -> None:
+    asked = {"prompt": ["a", "b", "c"], **({} if n is None else {"n": n})}
+    assert [going_on("!", choice, **asked)["prompt"] for choice in range(len(prompts))] == [f"{x}!" for x in prompts]
+
+
+def test_a_prompt_that_the_answer_repeats_stands_once() -> None:
+    assert going_on("Say: so far", prompt="Say:", echo=True)["prompt"] == "Say: so far"
+    assert going_on("", prompt="Say:", echo=True)["prompt"] == "Say:"
+    assert "echo" not in going_on("Say: so far", prompt="Say:", echo=True)
+
+
+def test_what_the_rule_says_itself_is_a_text_like_any() -> None:
+    data = COMPLETIONS.spoken({"id": "c1", "object": "text_completion"}, 1, " so")
+    assert data == {
+        "id": "c1",
+        "object": "text_completion",
+        "choices": [{"index": 1, "text": " so", "logprobs": None, "finish_reason": None}],
+    }
+    assert COMPLETIONS.read(data).pieces == [Piece(1, "text", " so")]

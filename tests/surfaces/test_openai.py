@@ -8,7 +8,8 @@ import pytest
 
 from gateway.errors import Refused, Unavailable, UpstreamFault
 from gateway.plug import plugs
-from gateway.types import Action, Finding, Usage
+from gateway.surfaces import Continuation
+from gateway.types import Action, Finding, Piece, Usage
 from tests.wires import exchange
 
 CHAT = plugs("surfaces")["chat"]()
@@ -131,3 +132,113 @@ def test_a_fault_has_the_shape_that_sdks_read() -> None:
     told = CHAT.error(Refused("no", status=400, reason="R101", rule="r", param="messages.0"))["error"]
     assert told["retrace"] == {"reason": "R101", "rule": "r"}
     assert told["param"] == "messages.0"
+
+
+# An answer that was cut back and goes on.
+
+ASKED: dict[str, Any] = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "hi"}],
+    "n": 3,
+    "max_tokens": 50,
+    "temperature": 0.5,
+    "stream_options": {"include_usage": True, "continuous_usage_stats": True},
+}
+HEAD = {"id": "c1", "object": "chat.completion.chunk", "created": 3, "model": "m", "system_fingerprint": "f", "more": 1}
+
+
+def resumed(**fields: Any) -> dict[str, Any]:
+    """The body that goes on with the answer to such a request."""
+    asked = {name: value for name, value in {**ASKED, **fields}.items() if value is not None}
+    body: dict[str, Any] = CHAT.resume(asked, Continuation("so far", tokens=8)).body
+    return body
+
+
+def test_a_continuation_asks_for_one_choice_streamed_with_its_usage() -> None:
+    body = resumed(best_of=2, echo=True, seed=3)
+    assert not {"n", "best_of", "echo"} & body.keys()
+    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+    assert (body["temperature"], body["seed"]) == (0.5, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ({"max_tokens": 50}, {"max_tokens": 42}),
+        ({"max_tokens": 8, "max_completion_tokens": 3}, {"max_tokens": 1, "max_completion_tokens": 1}),
+        ({"max_tokens": None, "min_tokens": 9}, {"min_tokens": 1}),
+        ({"max_tokens": None, "min_tokens": 2}, {"min_tokens": 0}),
+        ({"max_tokens": None}, {}),
+    ],
+)
+def test_it_has_the_tokens_that_are_left(asked: dict[str, Any], left: dict[str, int]) -> None:
+    told = {name: value for name, value in resumed(**asked).items() if name.endswith("tokens")}
+    assert told == left
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"response_format": {"type": "json_object"}},
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {}}}},
+        {"guided_json": {"type": "object"}},
+        {"structured_outputs": {"regex": "a+"}},
+    ],
+)
+def test_a_shape_that_begins_with_the_answer_is_asked_for_only_if_that_begins_anew(shape: dict[str, Any]) -> None:
+    """Engines force it on what they generate; in the middle of JSON they would begin another one."""
+    assert not shape.keys() & resumed(**shape).keys()
+    assert CHAT.resume({**ASKED, **shape}, Continuation("")).body.items() >= shape.items()
+    assert not CHAT.free(shape)
+
+
+def test_words_are_banned_beside_those_that_the_client_has_banned() -> None:
+    more = Continuation("so far", ban=["稳赚", "never"])
+    assert CHAT.resume({**ASKED, "bad_words": ["never"]}, more).body["bad_words"] == ["never", "稳赚"]
+    assert CHAT.resume(ASKED, more).body["bad_words"] == ["稳赚", "never"]
+    assert "bad_words" not in resumed()
+    assert resumed(bad_words=["never"])["bad_words"] == ["never"]
+
+
+def test_an_event_of_a_later_call_is_told_as_one_of_the_first() -> None:
+    data = {**chunk(logprobs={"content": []}), "id": "c2", "created": 9, "object": "chat.completion.chunk"}
+    CHAT.resumed(data, HEAD, 2)
+    assert {name: data[name] for name in HEAD if name != "more"} == {k: v for k, v in HEAD.items() if k != "more"}
+    assert "more" not in data
+    (choice,) = data["choices"]
+    assert (choice["index"], choice["delta"], choice["logprobs"]) == (2, {"content": "bad"}, {"content": []})
+
+
+def test_what_the_rule_says_itself_is_an_event_like_the_first() -> None:
+    data = CHAT.spoken(HEAD, 1, "那么")
+    assert "more" not in data
+    assert data["choices"] == [{"index": 1, "delta": {"content": "那么"}, "logprobs": None, "finish_reason": None}]
+    assert CHAT.read(data).pieces == [Piece(1, "content", "那么")]
+
+
+def test_the_usage_of_all_calls_stands_in_the_place_of_one_s() -> None:
+    details = {"cached_tokens": 9, "audio_tokens": 0}
+    data = {"usage": {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": details}}
+    CHAT.reckoned(data, Usage(7, 6), 2, 3)
+    assert data["usage"] == {
+        "prompt_tokens": 7,
+        "completion_tokens": 6,
+        "total_tokens": 13,
+        "prompt_tokens_details": {"cached_tokens": 7, "audio_tokens": 0},
+        "retrace": {"attempts": 2, "wasted_tokens": 3},
+    }
+
+
+def test_an_end_can_be_taken_back_of_some_choices() -> None:
+    ended = {"delta": {}, "finish_reason": "stop", "stop_reason": 3, "logprobs": {"content": []}}
+    data = {"choices": [{"index": n, **ended} for n in range(2)]}
+    CHAT.unended(data, {1})
+    assert data["choices"][0] == {"index": 0, **ended}
+    assert (data["choices"][1]["finish_reason"], data["choices"][1]["stop_reason"]) == (None, None)
+
+
+def test_who_speaks_is_said_once() -> None:
+    assert CHAT.opens(chunk())
+    assert not CHAT.opens(chunk(delta={"content": "x"}))
+    assert not CHAT.opens({"choices": [{"index": 0, "text": "x"}]})
+    assert not CHAT.opens({"choices": []})

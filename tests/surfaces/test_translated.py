@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.plug import plugs
-from gateway.surfaces import Outward
+from gateway.surfaces import Continuation, Outward
 from gateway.surfaces._messages_out import MessagesTeller
 from gateway.surfaces._translated import Translated
 from gateway.types import Exchange
-from tests.surfaces.clients import completion, exchange
+from tests.surfaces.clients import chunk, completion, exchange
 
 CHAT = plugs("surfaces")["chat"]()
 
@@ -53,6 +53,13 @@ def test_a_second_question_goes_where_the_first_went() -> None:
     asking = Short().review({"model": "m", "messages": []}, "so", "true?")
     assert asking.path == "/v1/chat/completions"
     assert [message["content"] for message in asking.body["messages"]] == ["so", "true?"]
+
+
+def test_an_answer_goes_on_where_it_began() -> None:
+    asking = Short().resume({"model": "m", "messages": [{"role": "user", "content": "hi"}]}, Continuation("so far"))
+    assert asking.path == "/v1/chat/completions"
+    assert asking.body["messages"][-1] == {"role": "assistant", "content": "so far"}
+    assert Short().assembled([chunk(content="so"), chunk("stop")])["choices"][0]["message"]["content"] == "so"
 
 
 def test_a_surface_that_speaks_as_its_upstream_translates_nothing() -> None:
