@@ -58,6 +58,11 @@ def test_without_the_plugin_nothing_names_it() -> None:
     assert not any(name.startswith(("RETRACE", "OMP")) for name in launch.environment("/model", Launch(plugin=False)))
 
 
+def test_the_engine_says_what_it_had_in_its_cache() -> None:
+    for plugin in (True, False):
+        assert "--enable-prompt-tokens-details" in launch.command("python", "/model", 1, Launch(plugin=plugin))
+
+
 def test_each_clone_has_a_pool_of_its_own_in_shared_memory() -> None:
     told = launch.environment("/model", Launch())
     assert Path(told["RETRACE_POOL"]).parent == Path("/dev/shm")
