@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from gateway.anchors import Cut
 from gateway.surfaces.sse import Frame
-from gateway.waiting import Channel, Run, Told
+from gateway.types import Attempt
+from gateway.waiting import Channel, Run, Told, attempted
+from tests.anchors.sight import kind
 from tests.sight import lanes, words
 
 TEXTS = ["one ", "bo", "at ", "bo", "mb ", "end "]
@@ -101,3 +106,66 @@ def test_of_a_channel_that_nobody_asks_for_nothing_is_kept() -> None:
     channel.parts.append("text")
     channel.judge(final=True)
     assert channel.told is None
+
+
+# What is cut back.
+
+REWIND = words("bomb", action="rewind", name="rewinds")
+
+
+def said(channel: Channel, *texts: str) -> Channel:
+    for text in texts:
+        channel.take(text)
+    channel.judge(final=False)
+    return channel
+
+
+def test_a_channel_that_is_cut_back_counts_what_stands_and_what_is_lost() -> None:
+    channel = said(Channel(0, "content", lanes(REWIND), Told(), [kind("word")]), "one", " two", " bomb", " more")
+    assert channel.cut() == Cut(7, "word")
+    assert (channel.stands, channel.lost, channel.end, channel.open) == (2, 2, 7, False)
+    assert channel.told is not None
+    assert channel.told.text == "one two"
+    channel.count_anew()
+    channel.reopen(lanes(REWIND))
+    said(channel, " three", " bomb ")
+    assert channel.cut().kind == "word"
+    assert (channel.stands, channel.lost, channel.told.text) == (1, 1, "one two three")
+
+
+def test_what_was_said_before_a_pause_stands_when_it_is_cut_back_behind_that() -> None:
+    channel = said(Channel(0, "content", lanes(REWIND), Told(), [kind("sentence")]), "One.", " Two")
+    channel.judge(final=True)
+    channel.reopen(lanes(REWIND))
+    said(channel, " three.", " Four", " bomb ")
+    channel.cut()
+    assert channel.told is not None
+    assert channel.told.text == "One. Two three."
+    assert (channel.stands, channel.lost) == (3, 2)
+
+
+def test_of_a_call_that_is_cut_back_nothing_stands() -> None:
+    channel = said(Channel(0, "tool_calls.0.function.arguments", lanes(REWIND), held=True), '{"a": ', '"bomb"}')
+    channel.judge(final=True)
+    assert channel.cut() == Cut(0, "call")
+    assert (channel.stands, channel.lost, channel.end) == (0, 2, 0)
+
+
+def test_what_nobody_holds_back_can_not_be_cut() -> None:
+    with pytest.raises(AssertionError):
+        Channel(0, "reasoning", lanes(REWIND)).cut()
+
+
+def test_an_attempt_tells_what_has_become_of_all_that_a_choice_said() -> None:
+    answer = said(Channel(1, "content", lanes(REWIND), Told(), [kind("word")]), "one", " two", " bomb", " more")
+    thought = said(Channel(1, "reasoning", lanes()), "hm", "hm", "hm")
+    call = said(Channel(1, "tool_calls.0.function.arguments", lanes(), held=True), "{")
+    finding = answer.window.halted
+    assert finding is not None
+    for channel in (answer, call):
+        channel.cut()
+    made = attempted(finding, "word", [answer, thought, call], "content")
+    assert made == Attempt(1, finding, "word", kept=2, wasted=3, beside=3)
+    assert made.stands == 5
+    assert made.wasting(4).wasted == 7
+    assert [channel.stands for channel in (answer, thought, call)] == [0, 0, 0]
