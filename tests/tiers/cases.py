@@ -21,9 +21,8 @@ def case(answer: str = "", **fields: Any) -> Case:
 @cache
 def written() -> dict[str, Any]:
     """The file of the tiers, as it ships."""
-    files = [path for name in ("refine.yaml", "refine-tiers.draft.yaml") if (path := RULES / name).exists()]
-    values = [Document(path).value for path in files]
-    return next(value for value in values if value.get("tiers"))
+    value: dict[str, Any] = Document(RULES / "refine.yaml").value
+    return value
 
 
 def shipped(kind: str) -> list[dict[str, Any]]:

@@ -39,14 +39,14 @@ async def test_important_customers_are_always_served_where_it_matters(domain: st
 )
 async def test_the_others_are_where_a_figure_could_hide(answer: str, digit: str) -> None:
     assert len(answer) > 200
-    assert await says(answer + digit) == ("force", "long.figures")
+    assert await says(answer + digit) == ("pass", "")
     assert await says(answer) == ("skip", "standard")
     assert await says(digit) == ("skip", "standard")
 
 
 async def test_length_is_counted_in_characters_and_must_be_above_200() -> None:
     assert await says("一" * 199 + "5") == ("skip", "standard")
-    assert await says("一" * 200 + "5") == ("force", "long.figures")
+    assert await says("一" * 200 + "5") == ("pass", "")
 
 
 async def test_what_stands_in_no_case_is_passed() -> None:

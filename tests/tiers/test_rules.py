@@ -146,7 +146,8 @@ async def test_what_only_looks_like_a_hedge_does_not(tier: Tier, answer: str) ->
 
 
 @pytest.mark.parametrize("answer", CITED)
-async def test_a_citation_leaves(tier: Tier, answer: str) -> None:
+async def test_a_citation_leaves_where_it_is_believed(answer: str) -> None:
+    tier = Plug.model_validate({**shipped("rules")[0], "citations": "believed"}).connect()
     opinion = await tier.judge(case(answer))
     assert opinion.decision is Decision.SKIP
     assert opinion.why.startswith("cited.")
@@ -168,8 +169,8 @@ async def test_a_citation_does_not_excuse_a_hedge(tier: Tier, cited: str, hedge:
 
 @pytest.mark.parametrize(("cited", "more"), [(CITED[1], "双方还应当保留证据。"), (CITED[8], " Keep a copy of it all.")])
 async def test_a_citation_does_not_vouch_for_a_long_answer(tier: Tier, cited: str, more: str) -> None:
-    assert (await tier.judge(case(cited + more))).decision is Decision.SKIP
-    opinion = await tier.judge(case(cited + more * 100))
+    assert (await tier.judge(case(cited + more, context=cited))).decision is Decision.SKIP
+    opinion = await tier.judge(case(cited + more * 100, context=cited))
     assert opinion.decision is Decision.PASS
     assert opinion.risk < 0  # but it counts
 
