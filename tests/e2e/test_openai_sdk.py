@@ -37,7 +37,12 @@ async def test_an_answer_is_what_the_engine_says(client: Client, direct: Client,
     theirs = await direct.chat.completions.create(model=engine.model, messages=ASK, **SAME)
     assert ours.choices[0].message == theirs.choices[0].message
     assert ours.choices[0].finish_reason == theirs.choices[0].finish_reason
-    assert ours.usage == theirs.usage
+    assert counted(ours.usage) == counted(theirs.usage)
+
+
+def counted(usage: Any) -> tuple[int, int, int]:
+    """The tokens that were used; which of them were cached depends on what went before."""
+    return usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
 
 
 async def test_a_stream_says_the_same_as_an_answer(client: Client, engine: Engine) -> None:
@@ -49,7 +54,7 @@ async def test_a_stream_says_the_same_as_an_answer(client: Client, engine: Engin
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
     assert text == whole.choices[0].message.content
     assert len([chunk for chunk in chunks if chunk.choices]) > 3
-    assert chunks[-1].usage == whole.usage
+    assert counted(chunks[-1].usage) == counted(whole.usage)
 
 
 async def test_usage_is_not_told_to_who_did_not_ask(client: Client, guarded: Running, engine: Engine) -> None:
