@@ -6,7 +6,8 @@ short: every token of it is computed anew each time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from gateway.refine.caution import Language
@@ -18,19 +19,22 @@ Form = Literal["json", "text"]
 MARKS: Mapping[Language, str] = {"zh": "【修正】", "en": "[corrected]"}
 FINE: Mapping[Language, str] = {"zh": "【无需修正】", "en": "[no correction]"}
 
-LONGEST = 200  # characters of a field of a correction
+LONGEST = 120  # characters of a field of a correction; from 128 on an engine takes seconds to make a grammar of it
+PASSAGES = 200  # of an answer, among which a reply may choose
 
 _CHECK: Mapping[Language, str] = {
-    "zh": "你是严谨的{domain}审稿人。对照上文，只核对你上一条回答里的事实：数字、法规名称、时间、逻辑；不改文风。",
-    "en": "You are a strict {domain} fact checker. Against the text above, check only the facts of your last answer: "
-    "numbers, names of laws, dates, logic; not its style.",
+    "zh": "你是严谨的{domain}审稿人。把你上一条回答与上文逐字核对，只看数字、法规名称、时间、逻辑，不改文风。",
+    "en": "You are a strict {domain} fact checker. Check your last answer against the text above word by word: only "
+    "numbers, names, dates, laws and logic, not its style.",
 }
+# The form is shown with its fields' meanings in the place of values: a small model copies an example's values, and
+# without any form it spends its tokens on line breaks.
 _ANSWER: Mapping[Form, Mapping[Language, str]] = {
     "json": {
-        "zh": '最多 {most} 处，输出 JSON：{{"corrections":[{{"quote":"回答中的错误原文","evidence":"依据",'
-        '"fixed":"改正后的文字"}}]}}；没有错误则为空列表。',
-        "en": 'Give at most {most} as JSON: {{"corrections":[{{"quote":"wrong words of the answer","evidence":"source",'
-        '"fixed":"right words"}}]}}; an empty list if nothing is wrong.',
+        "zh": '凡是有误之处，最多 {most} 处，以紧凑的 JSON 列出：{{"corrections":[{{"quote":回答中的错句,'
+        '"evidence":上文中的原句,"fixed":改正后的句子}}]}}；没有错误则为空列表。',
+        "en": 'List what is wrong, at most {most}, as compact JSON: {{"corrections":[{{"quote":wrong sentence of the '
+        'answer,"evidence":sentence of the text,"fixed":corrected sentence}}]}}; an empty list if nothing is wrong.',
     },
     "text": {
         "zh": "最多 {most} 处，每处一行：【修正】回答中的错误原文 → 改正后的文字（依据：……）。"
@@ -52,12 +56,16 @@ def instruction(language: Language, form: Form, domain: str, most: int) -> str:
     return check + (" " if language == "en" else "") + _ANSWER[form][language].format(most=most)
 
 
-def schema(most: int) -> dict[str, Any]:
-    """The JSON Schema of a reply. The evidence comes before the correction: whoever must give it first thinks first."""
+def schema(most: int, answer: str = "") -> dict[str, Any]:
+    """The JSON Schema of a reply. The evidence comes before the correction: whoever must give it first thinks first.
+
+    With the `answer` only its own passages can be quoted: what a model is made to choose it can't misquote.
+    """
     field = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+    quoted = passages(answer)
     one = {
         "type": "object",
-        "properties": {"quote": field, "evidence": field, "fixed": field},
+        "properties": {"quote": {"enum": quoted} if quoted else field, "evidence": field, "fixed": field},
         "required": ["quote", "evidence", "fixed"],
         "additionalProperties": False,
     }
@@ -68,6 +76,22 @@ def schema(most: int) -> dict[str, Any]:
         "required": ["corrections"],
         "additionalProperties": False,
     }
+
+
+_SENTENCES = re.compile(r"(?<=[.!?;:])\s+|[，。！？；：\n]+")
+_CLAUSES = re.compile(r"(?<=,)\s+")
+
+
+def passages(answer: str) -> list[str]:
+    """What can be quoted of an answer: its sentences, of Chinese ones the clauses, of long ones the parts. Each stands
+    in it once, so that it is clear which is meant."""
+    found = dict.fromkeys(part.strip() for part in _parts(answer))
+    return [part for part in found if 3 < len(part) <= LONGEST and answer.count(part) == 1][:PASSAGES]
+
+
+def _parts(answer: str) -> Iterator[str]:
+    for sentence in _SENTENCES.split(answer):
+        yield from [sentence] if len(sentence) <= LONGEST else _CLAUSES.split(sentence)
 
 
 def listed(language: Language, corrections: Sequence[Correction]) -> str:

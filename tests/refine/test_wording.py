@@ -7,7 +7,7 @@ import pytest
 
 from gateway.refine.caution import Language
 from gateway.refine.reply import read
-from gateway.refine.wording import FINE, MARKS, Form, erratum, instruction, listed, schema
+from gateway.refine.wording import FINE, LONGEST, MARKS, PASSAGES, Form, erratum, instruction, listed, passages, schema
 from gateway.types import Correction
 
 ONE = Correction("4.75%", "5.75%", "the offer")
@@ -41,6 +41,39 @@ def test_the_schema_takes_what_can_be_read_and_no_more() -> None:
     for wrong in ({"corrections": [ONE._asdict()] * 3}, {"corrections": [{"quote": "a", "fixed": "b"}]}, {}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema(2))
+
+
+ANSWER = "The rate is 4.75 percent. It is paid in March, and the least amount is 1,000.50 dollars. So be it. So be it."
+ZH_ANSWER = "年利率为4.75%，起存金额1万元；利息在每年三月支付。利息在每年三月支付。"
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (ANSWER, ["The rate is 4.75 percent.", "It is paid in March, and the least amount is 1,000.50 dollars."]),
+        (ZH_ANSWER, ["年利率为4.75%", "起存金额1万元"]),
+        ("a, " + "long " * 25 + "one, short of it", ["short of it"]),
+        ("", []),
+    ],
+)
+def test_a_passage_stands_in_the_answer_once(answer: str, found: list[str]) -> None:
+    assert passages(answer) == found
+
+
+def test_passages_are_bounded_in_length_and_number() -> None:
+    found = passages("。".join(f"第{number}句话在这里" for number in range(PASSAGES + 9)))
+    assert len(found) == PASSAGES
+    assert not passages("x" * (LONGEST + 1))
+
+
+@pytest.mark.parametrize("answer", [ANSWER, ZH_ANSWER])
+def test_a_reply_can_quote_nothing_but_the_answer(answer: str) -> None:
+    told = {"evidence": "the offer", "fixed": "5.75%"}
+    for quote in passages(answer):
+        jsonschema.validate({"corrections": [{"quote": quote, **told}]}, schema(2, answer))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"corrections": [{"quote": "4.75", **told}]}, schema(2, answer))
+    jsonschema.validate({"corrections": [{"quote": "4.75", **told}]}, schema(2, "Yes"))
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
