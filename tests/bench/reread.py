@@ -36,11 +36,7 @@ LANGS: tuple[docs.Lang, ...] = ("zh", "en")
 TOKENS = (600, 1200)  # of a document
 ANSWER = 160  # most tokens of an answer
 SECONDS = 60.0  # that a reading may take: a processor is slow
-SYSTEM = {
-    "zh": "请根据用户给出的文档回答问题。请先用三四句话概括文中与此有关的内容，写出名称、数字和日期，再给出答案。",
-    "en": "Answer from the document that the user gives you. First sum up in three or four sentences what the text says "
-    "about it, with names, figures and dates. Then give the answer.",
-}
+SYSTEM = {"zh": "请根据用户给出的文档回答。", "en": "Answer from the document that the user gives you."}
 ORDER = {  # so that the answer is long and full of facts, as those are that are read once more
     "zh": "请围绕这个问题写一段两百字左右的说明，介绍文档中的背景，写出名称、数字和日期。",
     "en": "Write a paragraph of about 120 words on this question: the background in the document, with names, figures "
