@@ -116,7 +116,7 @@ def asked(errand: Errand, manner: Manner, without: frozenset[str]) -> Asking:
     if "priority" not in without:
         more["priority"] = LOW
     if form == "json":
-        wanted = {"name": "review", "schema": schema(manner.most), "strict": True}
+        wanted = {"name": "review", "schema": schema(manner.most, errand.answer), "strict": True}
         more["response_format"] = {"type": "json_schema", "json_schema": wanted}
     return Asking(path, {**body, **more})
 
