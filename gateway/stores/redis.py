@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import struct
 import time
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Literal, NamedTuple, Self
-from urllib.parse import parse_qs, urlsplit
+from typing import Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from gateway.breaker import Breaker
 from gateway.stores import NEAR, WIDTH, Kept, Near, Observe, Sketch, Store, StoreSpec
+from gateway.stores._address import Address
 from gateway.stores._change import CHANGE
 from gateway.stores._codes import BITS, mask
 from gateway.stores._find import FIND
 from gateway.stores._keys import Looked, looked_up, pack, unpack
-from gateway.stores._link import Command, Fault, Link, Refusal, check_url
+from gateway.stores._link import Command, Fault, Link, Refusal
 from gateway.stores._scripts import MAGIC
 from gateway.stores._teller import Teller
 
@@ -35,41 +34,16 @@ _PULSE = 1.0  # seconds between two looks at the server
 _NOBODY = Sketch(bytes(WIDTH), b"", b"", ())
 
 
-class Plug(StoreSpec):
+class Plug(Address, StoreSpec):
     """In a Redis server, 6 or newer, shared by all gateways that name it."""
 
     type: Literal["redis"] = "redis"
-    url: str | None = Field(
-        default=None,
-        description="redis://, rediss:// (TLS) or unix://; without a password.",
-        examples=["redis://127.0.0.1:6379/0"],
-    )
-    url_env: str | None = Field(default=None, description="The environment variable that holds the address instead.")
     timeout_ms: int = Field(default=15, ge=1, le=1000, description="A request never waits longer for it.")
     most: int = Field(default=100_000, ge=1, description="Captures remembered of one tenant, model and adapter.")
     bytes: int = Field(
         default=512 << 20, ge=1 << 16, description="What they take at most, of one tenant, model and adapter."
     )
     namespace: str = Field(default="retrace", pattern=r"^[a-z0-9._-]{1,32}$", description="What all keys begin with.")
-
-    @model_validator(mode="after")
-    def _address_there(self) -> Self:
-        if (self.url is None) == (self.url_env is None):
-            raise ValueError("name the server in `url`, or in `url_env` if its address holds a password")
-        if self.url_env is not None and not os.environ.get(self.url_env):
-            raise ValueError(f"the environment variable {self.url_env} is empty; export it, or use `url`")
-        if self.url is not None and (urlsplit(self.url).password or "password" in parse_qs(urlsplit(self.url).query)):
-            raise ValueError("an address must not hold a password; name an environment variable in `url_env`")
-        try:
-            check_url(self.address)
-        except ValueError as fault:
-            raise ValueError("this is no address of a Redis server; write it as redis://host:6379/0") from fault
-        return self
-
-    @property
-    def address(self) -> str:
-        """Where the server is; it may hold a password."""
-        return self.url if self.url is not None else os.environ.get(self.url_env or "", "")
 
     def connect(self, observe: Observe) -> Store:
         budget = Budget(self.most, self.bytes)

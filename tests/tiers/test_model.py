@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.manifest import FILE, ModelFault
+from classifiers.manifest import ModelFault
 from gateway.tiers._model import FOLDER, MOST, Asked, asked, broken, load
 from tests.tiers.cases import case
 
@@ -18,7 +18,6 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-@pytest.mark.skipif(not (FOLDER / FILE).exists(), reason="the model is not trained yet")
 def test_the_model_shipped_gives_probabilities_and_thresholds() -> None:
     model = load(FOLDER)
     texts = [
