@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, time
+from typing import Any
 
 import orjson
 
@@ -26,6 +28,12 @@ class Trip:
     held: int = 0
     exchange: Exchange | None = None
     draft: Draft = field(default_factory=Draft)
+    at: float = field(default_factory=time)  # when it came, in seconds since 1970
+    revision: str = ""  # of the configuration it was judged by
+    backend: str = ""  # who was asked
+    recorded: bool = False  # somebody wants its words: then these two are filled
+    asked: Mapping[str, Any] | None = None  # the body that was sent upstream, masked as the rules want it
+    said: Mapping[int, str] = field(default_factory=dict)  # what the client reads of each choice's answer
     _start: float = 0.0
 
     def __enter__(self) -> None:
@@ -46,8 +54,10 @@ class Trip:
             self.held = held
 
 
-def book(trip: Trip, metrics: Metrics) -> None:
-    """The request is over: count it; log it if a rule saw something, or if everything is logged."""
+def book(trip: Trip, metrics: Metrics, seen: Iterable[Callable[[Trip], None]] = ()) -> None:
+    """The request is over: count it; log it if a rule saw something, or if everything is logged; tell who asked."""
+    for tell in seen:
+        tell(trip)
     seconds = perf_counter() - trip.began
     exchange, draft = trip.exchange, trip.draft
     stream = exchange is not None and exchange.stream

@@ -22,10 +22,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from gateway import beside, headers, inlet, metered, upstream
+from gateway import beside, headers, inlet, upstream
 from gateway.backends import Answer, Call
 from gateway.beside import Opening
-from gateway.closing import Closing
 from gateway.config import House
 from gateway.errors import BadRequest, Fault, Unknown, UpstreamFault
 from gateway.fleet import Fleet
@@ -36,19 +35,15 @@ from gateway.jury import Case, Jury
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.plug import plugs
+from gateway.preparing import Preparing
 from gateway.refine.ask import Sent
-from gateway.refine.file import PLAIN
-from gateway.refine.matter import Matter
 from gateway.refine.refiner import Refiner
-from gateway.refine.review import Review
 from gateway.relay import whole
 from gateway.reports import without_report
-from gateway.resume import Resumer
-from gateway.rewind import Budget
-from gateway.rules import Place
 from gateway.sample import Sampled
 from gateway.surfaces import Asking, Outward, Surface, sse
-from gateway.types import Principal, Side
+from gateway.types import Principal, Reuse, Side
+from gateway.witness import Witness
 
 log = logging.getLogger(__name__)
 
@@ -81,10 +76,11 @@ class Pipeline:
 
     def __init__(self, house: Callable[[], House], fleet: Fleet, metrics: Metrics) -> None:
         self._house, self._metrics = house, metrics
-        self._upstream = upstream.Upstream(fleet, metrics)
+        self.witnesses: tuple[Witness, ...] = ()
+        self._upstream = upstream.Upstream(fleet, metrics, self._heard)
         self.refiner = Refiner(metrics, self._post, lambda: self.under_way)
         self._jury = Jury(metrics)
-        self._refused: dict[str, frozenset[str]] = {}  # what backends are known not to take of a continuation
+        self._preparing = Preparing(self._upstream, metrics, self.refiner, self._jury)
         self.under_way = 0  # requests, as the server counts them
         self._surfaces: dict[str, Surface] = {
             path: kind() for kind in plugs("surfaces").values() for path in kind.paths
@@ -97,11 +93,19 @@ class Pipeline:
         await self._upstream.retrace.apply(house.file.retrace.store, sampled, house.terms.lookup.codes)
         await self.refiner.apply(house.refine, house.folder)
         await self._jury.apply(house.rules.values(), house.reasons.keys())
+        for witness in self.witnesses:
+            await witness.apply(house)
 
     async def stop(self) -> None:
         await self.refiner.stop()
         await self._jury.stop()
         await self._upstream.retrace.stop()
+        for witness in self.witnesses:
+            await witness.stop()
+
+    def _heard(self, reuse: Reuse) -> None:
+        for witness in self.witnesses:
+            witness.reuse(reuse)
 
     async def _post(self, tenant: str, asking: Asking, backend: str | None) -> Sent:
         return Sent(*await self._upstream.ask(tenant, asking, backend))
@@ -143,7 +147,8 @@ class Pipeline:
         with trip:
             trip.surface = surface.name
             exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
-            trip.exchange = exchange
+            trip.exchange, trip.revision = exchange, house.revision
+            trip.recorded = any(witness.wants(exchange, house) for witness in self.witnesses)
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
                 if len(inbound.body) < LARGE:
@@ -161,10 +166,12 @@ class Pipeline:
     async def _forward(self, errand: Errand, inbound: Inbound, judged: dict[str, Any], cases: Sequence[Case]) -> Reply:
         whole, limits = not errand.exchange.stream, errand.house.file.limits
         sent = headers.upstream(inbound.headers, errand.exchange.id)
-        errand, body = self._prepared(errand, judged, sent)
+        errand, body = self._preparing.prepared(errand, judged, sent)
         exchange, translated = errand.exchange, errand.surface.upstream_path
         insists = exchange.wants_usage and not (translated or whole)
         asking = Asking(translated or inbound.path, body, errand.optional(insists))
+        errand.trip.backend = self._upstream.serving(exchange.model)
+        errand.trip.asked = body if errand.trip.recorded else None
         draft, terms = errand.trip.draft, errand.house.terms
         call = partial(self._upstream.open, asking, sent, exchange, terms, draft)
         opening = self._opening(errand, cases, call)
@@ -187,43 +194,6 @@ class Pipeline:
             return call()
         hearing = partial(beside.heard, self._jury, errand.house, cases, errand.trip.draft, self._metrics)
         return beside.beside(call, hearing, errand.close, partial(self._upstream.count, errand.exchange.model))
-
-    def _prepared(
-        self, errand: Errand, judged: dict[str, Any], sent: Mapping[str, str]
-    ) -> tuple[Errand, dict[str, Any]]:
-        """The errand with what may still become of its answer, and the body to send. An answer that may be cut back is
-        always streamed to here, so that it can be cut while it is made."""
-        exchange, who, house = errand.exchange, errand.exchange.principal, errand.house
-        place = Place(Side.OUTPUT, exchange.surface, exchange.model, who.tenant, who.tier, "assistant")
-        rules = [*house.judge.rewinding(place), *house.judge.rewinding(place._replace(role="tool_call"))]
-        if rules:
-            judged, exchange = {**judged, "stream": True}, exchange._replace(stream=True)
-        body = errand.surface.upstream_body(exchange, judged)
-        metering, body = metered.asked(errand.surface, house.judge.metering(place), body, house.judge.on_broken)
-        errand = errand._replace(exchange=exchange, metering=metering)
-        errand = errand._replace(review=self._closing(errand, self._review(errand, body), place))
-        if rules:
-            way = (self._upstream, self._metrics, self._refused)
-            resumer = Resumer(*way, errand.surface, exchange, body, sent, house.rules, house.terms)
-            errand = errand._replace(budget=Budget(rules), resumer=resumer)
-        return errand, body
-
-    def _closing(self, errand: Errand, review: Review | None, place: Place) -> Review | Closing | None:
-        """The review, and before it the rules for the answer that take their time."""
-        rules = errand.house.judge.slow(place) if errand.house.judge.takes_time(Side.OUTPUT) else ()
-        if not rules:
-            return review
-        heard = (self._jury, rules, errand.surface, errand.exchange, errand.trip.draft)
-        return Closing(*heard, review, errand.house.file.limits.keep_alive_seconds)
-
-    def _review(self, errand: Errand, body: Mapping[str, Any]) -> Review | None:
-        """The review of the answer to come; None if nothing could come of it."""
-        file, exchange = errand.house.refine, errand.exchange
-        way = file.way(exchange) if file is not None else PLAIN
-        if file is None or not (way.refine or way.delivery == "hold"):
-            return None
-        matter = Matter(exchange, errand.surface, body, errand.lanes("assistant"), file, way)
-        return Review(self.refiner, matter, errand.trip.draft)
 
     async def _read(self, errand: Errand, answer: Answer) -> bytes:
         """An answer in one piece, judged and reviewed."""

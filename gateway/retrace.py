@@ -12,7 +12,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from gateway.sample import Reservoir, Sampled
 from gateway.similar import Similar
 from gateway.stores import Kept, Near, Sketch, Store, StoreSpec
 from gateway.terms import ACCEPTED, Terms
-from gateway.types import Draft, Exchange, Finding, Verdict
+from gateway.types import Draft, Exchange, Finding, Reuse, Verdict
 from gateway.wording import kept_on, used_on
 
 log = logging.getLogger(__name__)
@@ -48,10 +48,13 @@ class Asked(NamedTuple):
 
 
 class Retrace:
-    """One process's dealings with what engines keep. Without a store (see `apply`) nothing is found again."""
+    """One process's dealings with what engines keep. Without a store (see `apply`) nothing is found again.
 
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
+    `heard` is told of each call what its engine says became of it, as a rule after the exchange is over.
+    """
+
+    def __init__(self, metrics: Metrics, heard: Callable[[Reuse], None] = lambda _reuse: None) -> None:
+        self._metrics, self._heard = metrics, heard
         self._spec: StoreSpec | None = None
         self.store: Store | None = None
         self._reservoir: Reservoir | None = None
@@ -160,6 +163,7 @@ class Retrace:
         self._metrics.observe_capture(EMPTY if empty else outcome.verdict, outcome.reason)
         if report is not None:
             self._count(report, asked)
+        self._heard(_reuse(asked, outcome, report or Report()))
         policy = asked.terms.policy(outcome.reason)
         if self.store is not None and kept and not empty and policy.mode != "none":
             until = time.time() + policy.ttl_seconds
@@ -187,6 +191,17 @@ def _donor(offer: Offer | None) -> Donor | None:
     if offer is None:
         return None
     return Donor(offer.kept.capture, offer.kept.replica, offer.mode, used_on(offer.policy))
+
+
+def _reuse(asked: Asked, outcome: Outcome, report: Report) -> Reuse:
+    """All of it in one noun."""
+    reuse = Reuse(asked.id, outcome.capture, outcome.replica, outcome.verdict, outcome.reason)
+    if asked.offer is not None:
+        kept = asked.offer.kept
+        reuse = reuse._replace(donor=kept.capture, donor_reason=kept.reason, asked=asked.offer.mode)
+    captured, injected, recomputed, mode, declined = report
+    reuse = reuse._replace(captured=captured, injected=injected, recomputed=recomputed)
+    return reuse._replace(mode=mode, declined=declined or "")
 
 
 def _salt(secret: bytes, tenant: str) -> str:

@@ -79,7 +79,7 @@ class Server:
         finally:
             self.metrics.in_flight.dec()
             self._pipeline.under_way -= 1
-            book(trip, self.metrics)
+            book(trip, self.metrics, [witness.over for witness in self._pipeline.witnesses])
 
     async def _answer(self, request: web.BaseRequest, trip: Trip) -> web.StreamResponse:
         try:

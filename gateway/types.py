@@ -255,3 +255,21 @@ class Draft:
     def verdict(self) -> Verdict:
         """The worst verdict so far."""
         return max(finding.verdict for finding in self.findings) if self.findings else Verdict.ALLOW
+
+
+class Reuse(NamedTuple):
+    """What an engine says became of one call's capture, and of the donor it was offered. Counts are tokens."""
+
+    exchange: str
+    capture: str
+    replica: str
+    verdict: str  # kept, dropped, gone, failed, lost
+    reason: str  # why it was to be kept or dropped
+    donor: str = ""  # the capture that was offered, if any
+    donor_reason: str = ""
+    asked: str = ""  # the mode that was asked for
+    mode: str = "none"  # the mode it came to
+    captured: int = 0
+    injected: int = 0
+    recomputed: int = 0
+    declined: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,7 +15,7 @@ from gateway.metrics import Metrics
 from gateway.retrace import Retrace
 from gateway.surfaces import Asking, Surface
 from gateway.terms import Terms
-from gateway.types import Draft, Exchange
+from gateway.types import Draft, Exchange, Reuse
 
 LARGEST_ERROR = 1 << 20
 OPTIONAL = ("stream_options", "logprobs")  # what the gateway asks for on its own account
@@ -24,9 +24,9 @@ OPTIONAL = ("stream_options", "logprobs")  # what the gateway asks for on its ow
 class Upstream:
     """Opens answers. Every fault of a backend is counted once: what ends an exchange here, what is retried there."""
 
-    def __init__(self, fleet: Fleet, metrics: Metrics) -> None:
+    def __init__(self, fleet: Fleet, metrics: Metrics, heard: Callable[[Reuse], None] = lambda _reuse: None) -> None:
         self._fleet, self._metrics = fleet, metrics
-        self.retrace = Retrace(metrics)
+        self.retrace = Retrace(metrics, heard)
         self._refused: dict[str, frozenset[str]] = {}  # what backends are known not to take of what is optional
 
     def count(self, model: str, fault: UpstreamFault) -> None:

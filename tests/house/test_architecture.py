@@ -32,7 +32,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"judge", "ledger", "upstream", "refine.file", "refine.ask", "refine.panel"}),
     frozenset({"window", "refine.matter"}),
     frozenset({"calls", "config", "refine.result", "jury"}),
-    frozenset({"anchored"}),
+    frozenset({"anchored", "witness"}),
     frozenset({"waiting", "inlet", "reload", "refine.refiner"}),
     frozenset({"outbox", "metered"}),
     frozenset({"relay"}),
@@ -40,13 +40,13 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"resume", "closing"}),
     frozenset({"carry"}),
     frozenset({"flow"}),
-    frozenset({"heads"}),
+    frozenset({"heads", "preparing"}),
     frozenset({"pipeline"}),
     frozenset({"server"}),
     frozenset({"workers"}),
     frozenset({"cli"}),
 )
-REFINE = "refine"  # a wing of this house: its modules stand in LEVELS by their whole names
+WINGS = ("refine", "audit", "watch")  # their modules stand in LEVELS by their whole names
 # The second house, which runs inside the engine: it knows none of the first's, and the first none of it.
 ENGINE = "kv"
 ENGINE_LEVELS: Sequence[frozenset[str]] = (
@@ -139,8 +139,8 @@ def ours(name: str) -> Iterator[str]:
 
 def level(module: str) -> int:
     top, _, inner = module.partition(".")
-    name, table = (inner, ENGINE_LEVELS) if top == ENGINE else (module if top == REFINE else top, LEVELS)
-    if top == REFINE and (not inner or inner.startswith("_")):
+    name, table = (inner, ENGINE_LEVELS) if top == ENGINE else (module if top in WINGS else top, LEVELS)
+    if top in WINGS and (not inner or inner.startswith("_")):
         return level("rules")  # the wing itself, and its furniture
     found = [number for number, names in enumerate(table) if name in names]
     assert found, f"gateway/{module} has no level: give it one in LEVELS"
@@ -161,7 +161,7 @@ def allowed(importer: str, imported: str) -> bool:
     if room == other and room in (*ROOMS, "cli"):
         inner = imported.partition(".")[2]
         return not inner or inner.startswith("_") or (importer, imported) in KIN
-    if room == other == REFINE and imported.partition(".")[2].startswith("_"):
+    if room == other and room in WINGS and imported.partition(".")[2].startswith("_"):
         return True
     if importer == "plug" or (room == ENGINE) != (other == ENGINE):
         return False
