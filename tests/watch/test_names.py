@@ -26,7 +26,7 @@ def exported() -> dict[str, frozenset[str]]:
         "ALERTS": frozenset({"alertname", "alertstate", "severity"}),
         **dict.fromkeys(plans.recorded(), frozenset()),
     }
-    for node in ast.walk(ast.parse((HOUSE / "metrics.py").read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse((HOUSE / "vocabulary.py").read_text(encoding="utf-8"))):
         match node:
             case ast.Call(func=ast.Name(id=kind), args=[ast.Constant(value=str(name)), _, *rest]) if name.startswith(
                 "retrace_"
