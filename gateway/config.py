@@ -20,6 +20,7 @@ from gateway.refine.file import RefineFile
 from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
 from gateway.terms import Lookup, Retracing, Terms, TunedFile
 from gateway.types import Reason, Side, View
+from gateway.watch.file import WatchFile
 from gateway.window import Window
 from gateway.yamlfile import Document, Loc
 
@@ -74,6 +75,7 @@ class GatewayFile(Strict):
     limits: Limits = Limits()
     retrace: Retracing = Retracing()
     refine: str | None = Field(default=None, description="The file that says which answers are read once more.")
+    watch: str | None = Field(default=None, description="The file that says how reuse is measured, and acted on.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class House:
     revision: str
     folder: Path
     watched: frozenset[Path]
+    watch: WatchFile | None = None
 
 
 class Source(NamedTuple):
@@ -116,6 +119,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "reasons": ReasonFile,
         "tiers": TiersFile,
         "refine": RefineFile,
+        "watch": WatchFile,
     }
     return {name: model.model_json_schema() for name, model in files.items()}
 
@@ -144,6 +148,7 @@ class _Builder:
         tiers = self._read(self._folder / main.tiers).into(TiersFile) if main.tiers else TiersFile()
         keys = Keyring(tiers.keys)
         refine = self._refine(main)
+        watch = self._read(self._folder / main.watch).into(WatchFile) if main.watch else None
         self._check_listen(main.listen, keys)
         if self._complaints:
             raise ConfigFault(self._complaints)
@@ -160,6 +165,7 @@ class _Builder:
             self._sum.hexdigest()[:12],
             self._folder,
             frozenset(self._watched),
+            watch,
         )
 
     def _main(self) -> GatewayFile:
