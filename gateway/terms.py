@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from gateway.overlay import EMPTY, Overlay
 from gateway.plug import OneOf, Strict, plugs
 from gateway.rules import Inject, Place, When
 from gateway.stores import StoreSpec
@@ -16,6 +18,8 @@ ACCEPTED = "accepted"  # why a capture is kept, or dropped, whose draft no rule 
 
 Capture = Literal["rejected", "all", "none"]
 
+LEAST_BITS = 6  # of the usual size of a chunk
+
 _POLICIES: Mapping[str, Inject] = {ACCEPTED: Inject(sensitive="allow")}
 _DEFAULT = Inject()
 
@@ -24,13 +28,22 @@ class Lookup(Strict):
     """How captures are found again. `retrace tune` chooses these by your own traffic."""
 
     chunk_bits: int = Field(
-        default=8, ge=6, le=12, description="Prompts are compared in chunks of about 2**chunk_bits bytes."
+        default=8, ge=LEAST_BITS, le=12, description="Prompts are compared in chunks of about 2**chunk_bits bytes."
     )
     bytes_per_token: float = Field(default=4.0, ge=1, le=16, description="By which savings are estimated beforehand.")
     codes: bool = Field(default=False, description="Whether captures are also found by the similarity of questions.")
     bits: int = Field(default=64, ge=16, le=64, description="Bits of a similarity code that are compared.")
     radius: int = Field(default=3, ge=0, le=7, description="By how many of them similar questions may differ.")
     window: int = Field(default=3, ge=1, le=5, description="Words of an n-gram in these codes.")
+
+    def loosened(self, bits: int) -> Lookup:
+        """The same with chunks of 2**bits times less text, so that shorter passages are known again; codes, where they
+        are on, are compared in so many bits less and may differ in one more for two."""
+        chunks = max(LEAST_BITS, self.chunk_bits - bits)
+        changed: dict[str, int] = {"chunk_bits": chunks}
+        if self.codes:
+            changed |= {"bits": max(16, self.bits - bits), "radius": min(7, self.radius + bits // 2)}
+        return self.model_copy(update=changed)
 
 
 class Route(Strict):
@@ -77,10 +90,27 @@ class Retracing(Strict):
 
 
 class TunedFile(Strict):
-    """The file that `retrace tune --write` writes."""
+    """The file that `retrace tune --write` and the controller write."""
 
-    lookup: Lookup
+    lookup: Lookup | None = Field(default=None, description="Instead of `retrace.lookup`.")
     sample: str = Field(default="", description="What it was found with.")
+    hand: Overlay = Field(default=EMPTY, description="What the controller holds in force, and why.")
+
+
+class Trial(NamedTuple):
+    """A policy that a share of the sessions gets instead of what is in force. `key` names the trial in all processes."""
+
+    policy: Inject
+    share: float
+    key: str
+
+    def takes(self, exchange: Exchange) -> bool:
+        """Whether this exchange gets it: all of a session do, or none. One without a session never does."""
+        if not exchange.session:
+            return False
+        told = f"{len(exchange.principal.tenant)}:{exchange.principal.tenant}{exchange.session}"
+        lot = blake2b(told.encode(errors="surrogatepass"), digest_size=8, key=self.key.encode()[:64], person=b"trial")
+        return int.from_bytes(lot.digest(), "big") < self.share * 2**64
 
 
 class Terms(NamedTuple):
@@ -90,9 +120,33 @@ class Terms(NamedTuple):
     policies: Mapping[str, Inject] = {}
     routes: Sequence[Route] = ()
     lookup: Lookup = Lookup()
+    trials: Mapping[str, Trial] = {}  # by reason code
+    overlay: Overlay = EMPTY  # above all of it
+    who: str = ""  # whose exchange it is, where a code that was off is tried by some sessions
+
+    def under(self, overlay: Overlay) -> Terms:
+        """The same with this in force above it; only for terms that are under nothing yet."""
+        return self._replace(overlay=overlay, lookup=self.lookup.loosened(overlay.bits))
+
+    def of(self, exchange: Exchange) -> Terms:
+        """The terms of one exchange: where it is in a trial, with the policy that is tried."""
+        if self.overlay.codes:
+            tenant = exchange.principal.tenant
+            return self._replace(who=f"{len(tenant)}:{tenant}{exchange.session or exchange.id}")._trying(exchange)
+        return self._trying(exchange)
+
+    def _trying(self, exchange: Exchange) -> Terms:
+        tried = {code: trial.policy for code, trial in self.trials.items() if trial.takes(exchange)}
+        return self._replace(policies={**self.policies, **tried}) if tried else self
+
+    def arm(self, reason: str, exchange: Exchange) -> Literal["now", "new"]:
+        """Which of two policies for this reason an exchange gets: the one in force, or one that is tried."""
+        trial = self.trials.get(reason)
+        return "new" if trial is not None and trial.takes(exchange) else "now"
 
     def policy(self, reason: str) -> Inject:
-        return self.policies.get(reason) or _POLICIES.get(reason, _DEFAULT)
+        policy = self.policies.get(reason) or _POLICIES.get(reason, _DEFAULT)
+        return policy if self.overlay.lets(reason, self.who) else self.overlay.held(policy)
 
     def capture_of(self, exchange: Exchange) -> Capture:
         """Whose KV is kept where this exchange passes."""

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.rules import Inject
-from gateway.terms import ACCEPTED, Lookup, Retracing, Route, Terms
+from gateway.terms import ACCEPTED, Lookup, Retracing, Route, Terms, Trial
 from gateway.types import Exchange, Principal
 
 
@@ -56,3 +56,39 @@ def test_the_default_is_to_keep_what_was_rejected_in_this_process_s_memory() -> 
 def test_a_word_it_does_not_know_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Retracing.model_validate(wrong)
+
+
+def session(number: int, tenant: str = "t") -> Exchange:
+    return exchange(tenant=tenant)._replace(session=f"s{number}")
+
+
+def test_a_trial_takes_its_share_of_the_sessions_and_each_of_them_for_good() -> None:
+    trial = Trial(Inject(mode="splice"), 0.1, "key")
+    taken = [number for number in range(5000) if trial.takes(session(number))]
+    assert 0.1 - 0.013 < len(taken) / 5000 < 0.1 + 0.013  # three standard deviations
+    assert taken == [number for number in range(5000) if trial.takes(session(number))]
+    assert not trial.takes(exchange())
+    wider = trial._replace(share=0.3)
+    assert all(wider.takes(session(number)) for number in taken)
+    other = {number for number in range(5000) if trial._replace(key="other").takes(session(number))}
+    assert len(other & set(taken)) < len(taken) / 3
+    elsewhere = {number for number in range(5000) if trial.takes(session(number, "u"))}
+    assert len(elsewhere & set(taken)) < len(taken) / 3
+
+
+def test_tenant_and_session_are_not_mixed_up() -> None:
+    trial = Trial(Inject(), 0.5, "key")
+    named = [trial.takes(session(0, "1" * n)._replace(session="1" * (40 - n))) for n in range(1, 40)]
+    assert len(set(named)) == 2
+
+
+def test_terms_are_those_of_the_session_s_arm() -> None:
+    new = Inject(mode="splice")
+    terms = Terms(policies={"R203": Inject(), "R101": Inject()}, trials={"R203": Trial(new, 0.5, "key")})
+    arms = {terms.arm("R203", session(number)): number for number in range(50)}
+    assert set(arms) == {"now", "new"}
+    assert terms.of(session(arms["new"])).policy("R203") == new
+    assert terms.of(session(arms["new"])).policy("R101") == Inject()
+    assert terms.of(session(arms["now"])) is terms
+    assert terms.of(exchange()) is terms
+    assert terms.arm("R101", session(arms["new"])) == "now"
