@@ -1,4 +1,8 @@
-"""The living tiers, asked in their order until one decides."""
+"""The living tiers, asked in their order until one decides.
+
+What may be the end of an answer is foreseen: tiers that need no time say at once what they think, and it is kept for
+when this was the end indeed. Those that need long begin only where no tier before them has decided.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gateway.metrics import Metrics
-from gateway.tiers import Case, Decision, Tier, TierFault, TierSpec
+from gateway.tiers import Case, Decision, Opinion, Tier, TierFault, TierSpec
 
 
 class Wish(NamedTuple):
@@ -19,6 +23,14 @@ class Wish(NamedTuple):
     why: str = ""
     risk: float = 0.0
     broken: str = ""
+
+
+class Foresight(NamedTuple):
+    """What the first tiers of a panel think of an answer, in their order, should this be all of it."""
+
+    panel: Panel
+    case: Case
+    opinions: Sequence[Opinion]
 
 
 class Panel:
@@ -36,17 +48,28 @@ class Panel:
         for _, tier in self._tiers:
             await tier.stop()
 
-    def foresee(self, case: Case) -> None:
+    def foresee(self, case: Case) -> Foresight:
         """This may be the answer."""
+        opinions: list[Opinion] = []
+        asked = case
         for _, tier in self._tiers:
-            tier.foresee(case)
+            opinion = tier.foresee(asked)
+            if opinion is None:
+                break
+            opinions.append(opinion)
+            asked = asked._replace(risk=asked.risk + opinion.risk)
+            if opinion.decision is not Decision.PASS:
+                break
+        return Foresight(self, case, opinions)
 
-    async def judge(self, case: Case) -> Wish:
-        """What the first tier says that decides."""
+    async def judge(self, case: Case, foreseen: Foresight | None = None) -> Wish:
+        """What the first tier says that decides. What was `foreseen` of this very case is not asked again."""
+        known = foreseen is not None and foreseen.panel is self and foreseen.case == case
+        opinions = foreseen.opinions if foreseen is not None and known else ()
         broken = ""
-        for name, tier in self._tiers:
+        for place, (name, tier) in enumerate(self._tiers):
             try:
-                opinion = await tier.judge(case)
+                opinion = opinions[place] if place < len(opinions) else await tier.judge(case)
             except TierFault as fault:
                 self._metrics.tier_judged(name, fault.kind)
                 broken = f"{name}_{fault.kind}"

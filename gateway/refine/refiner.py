@@ -33,7 +33,7 @@ from gateway.refine.file import RefineFile
 from gateway.refine.guards import Gatekeeper, Guards, Refusal
 from gateway.refine.matter import Matter, Result, unfit
 from gateway.refine.memo import CacheSpec, Memo
-from gateway.refine.panel import Panel, Wish
+from gateway.refine.panel import Foresight, Panel, Wish
 from gateway.refine.result import corrected, degraded
 from gateway.similar import Similar
 from gateway.tiers import Case
@@ -132,22 +132,23 @@ class Refiner:
         """What was taken from the cache under this name was wrong; false if there is no such entry of this tenant."""
         return self._memo is not None and self._memo.wrong(tenant, entry)
 
-    def foresee(self, matter: Matter, answer: str) -> None:
-        """This may be the answer as it stands: tiers that need long can begin."""
-        if unfit(matter, answer) is None:
-            self._panel.foresee(matter.case(answer))
+    def foresee(self, matter: Matter, answer: str) -> Foresight | None:
+        """This may be the answer as it stands: what can be thought of it already, and tiers that need long begin."""
+        return self._panel.foresee(matter.case(answer)) if unfit(matter, answer) is None else None
 
-    async def close(self, matter: Matter, answer: str, forced: bool = False) -> Result:
+    async def close(
+        self, matter: Matter, answer: str, forced: bool = False, foreseen: Foresight | None = None
+    ) -> Result:
         """What becomes of an answer that is at its end. Raises nothing but that it is cancelled."""
         if why := unfit(matter, answer):
             self._metrics.observe_refined(Outcome.UNTOUCHED, why, 0.0)
             return Result(Refined(Outcome.UNTOUCHED, why))
         began = time.perf_counter()
         until = asyncio.get_running_loop().time() + matter.file.guards.seconds
-        case = matter.case(answer)
+        case = foreseen.case if foreseen is not None and foreseen.case.answer == answer else matter.case(answer)
         try:
             async with asyncio.timeout_at(until):
-                wish = Wish(True, BY_RULE) if forced else await self._panel.judge(case)
+                wish = Wish(True, BY_RULE) if forced else await self._panel.judge(case, foreseen)
                 result = await self._fulfilled(matter, case, wish, until)
         except TimeoutError:
             result = self._missed(matter, case, "slow")

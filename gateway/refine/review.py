@@ -12,6 +12,7 @@ from gateway.errors import UpstreamFault
 from gateway.outbox import Ending, Hold
 from gateway.pulse import Pulse, Write
 from gateway.refine.matter import Matter, Result
+from gateway.refine.panel import Foresight
 from gateway.refine.refiner import Refiner
 from gateway.relay import Relay
 from gateway.types import Draft, Outcome, Usage, Verdict
@@ -25,7 +26,8 @@ class Review:
     def __init__(self, refiner: Refiner, matter: Matter, draft: Draft) -> None:
         self._refiner, self._matter, self._draft = refiner, matter, draft
         self._pulse = Pulse(matter.file.keep_alive_seconds)
-        self._foreseen = 0
+        self._longest = 0  # characters of an answer that were heard as one that may be at its end
+        self._foreseen: Foresight | None = None
         self.over = False
 
     @property
@@ -38,13 +40,13 @@ class Review:
         return self._matter.way.delivery
 
     def hear(self, relay: Relay) -> None:
-        """The answer has grown. Where it may end as it stands, tiers that need long can begin."""
+        """The answer has grown. Where it may end as it stands, tiers can begin."""
         if self.over or not self._matter.way.refine:
             return
         for told in relay.told.values():
-            if told.tail.rstrip(" ").endswith(_SENTENCE_ENDS) and len(answer := told.text) > self._foreseen:
-                self._foreseen = len(answer)
-                self._refiner.foresee(self._matter, answer)
+            if told.tail.rstrip(" ").endswith(_SENTENCE_ENDS) and len(answer := told.text) > self._longest:
+                self._longest = len(answer)
+                self._foreseen = self._refiner.foresee(self._matter, answer)
 
     async def keep_alive(self, write: Write, speaks: bool) -> None:
         """Tell a client that has heard nothing for a while that its answer is on the way."""
@@ -91,7 +93,7 @@ class Review:
         forced = any(finding.verdict is Verdict.REFINE for finding in self._draft.findings)
         asked = [choice for choice in answers if choice not in calls]
         results = await asyncio.gather(
-            *(self._refiner.close(self._matter, answers[choice], forced) for choice in asked)
+            *(self._refiner.close(self._matter, answers[choice], forced, self._foreseen) for choice in asked)
         )
         told = dict(zip(asked, results, strict=True))
         self._draft.refined.update({choice: result.refined for choice, result in told.items()})

@@ -56,8 +56,9 @@ PASS = Opinion(Decision.PASS)
 class Tier(Protocol):
     """A living tier."""
 
-    def foresee(self, case: Case) -> None:
-        """This may become the answer as it stands: whoever needs long to judge can begin. Must return at once."""
+    def foresee(self, case: Case) -> Opinion | None:
+        """This may become the answer as it stands. What is thought of it, if that takes no time; else None, and whoever
+        needs long to judge can begin. Must return at once."""
         ...
 
     async def judge(self, case: Case) -> Opinion:

@@ -1,4 +1,4 @@
-"""A tier that needs no time to think: it keeps nothing, foresees nothing, and answers when it is asked."""
+"""A tier that needs no time to think: it keeps nothing, and answers whenever it is asked."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Instant:
     def __init__(self, think: Callable[[Case], Opinion]) -> None:
         self._think = think
 
-    def foresee(self, case: Case) -> None:
-        """There is nothing to begin with."""
+    def foresee(self, case: Case) -> Opinion:
+        return self._think(case)
 
     async def judge(self, case: Case) -> Opinion:
         return self._think(case)

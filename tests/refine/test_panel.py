@@ -17,16 +17,18 @@ EN, ZH = case("It pays 4.75 percent."), case("年利率是百分之四点七五�
 
 
 class Living:
-    """Says one thing, or can't, and remembers what it was asked."""
+    """Says one thing, or can't, and remembers what it was asked. Its time to think it needs, unless it is `instant`."""
 
     def __init__(self, says: Opinion | TierFault) -> None:
         self.says = says
+        self.instant = False
         self.asked: list[Case] = []
         self.foreseen: list[Case] = []
         self.life: list[str] = []
 
-    def foresee(self, case: Case) -> None:
+    def foresee(self, case: Case) -> Opinion | None:
         self.foreseen.append(case)
+        return self.says if self.instant and isinstance(self.says, Opinion) else None
 
     async def judge(self, case: Case) -> Opinion:
         self.asked.append(case)
@@ -106,15 +108,43 @@ async def test_if_none_decides_it_is_told_who_could_not() -> None:
     assert last.asked[0].risk == 0.5
 
 
-async def test_all_of_them_live_as_long_and_hear_of_what_may_come() -> None:
+async def test_all_of_them_live_as_long() -> None:
     tiers, living, _ = panel(rules=SKIP, classifier=PASS)
     await tiers.start()
-    tiers.foresee(ZH)
     await tiers.stop()
     for one in living:
         assert one.life == ["started", "stopped"]
-        assert one.foreseen == [ZH]
         assert not one.asked
+
+
+async def test_what_was_foreseen_is_not_asked_again_and_one_that_needs_long_has_begun() -> None:
+    vague = Opinion(Decision.PASS, "vague", 0.75)
+    tiers, (first, second, third), metrics = panel(rules=vague, classifier=PASS, business=FORCE)
+    first.instant = third.instant = True
+    foreseen = tiers.foresee(ZH)
+    assert foreseen.opinions == [vague]
+    assert (second.foreseen, third.foreseen) == ([ZH._replace(risk=0.75)], [])
+    assert await tiers.judge(ZH, foreseen) == Wish(True, "business:sure", 0.75)
+    assert (first.asked, second.asked) == ([], [ZH._replace(risk=0.75)])
+    assert 'decision="pass",tier="rules"} 1.0' in counted(metrics)
+
+
+async def test_nobody_begins_where_a_tier_before_has_decided() -> None:
+    tiers, (first, second), _ = panel(rules=SKIP, classifier=FORCE)
+    first.instant = True
+    foreseen = tiers.foresee(EN)
+    assert not second.foreseen
+    assert await tiers.judge(EN, foreseen) == Wish(False, "rules:cited")
+
+
+@pytest.mark.parametrize("mine", [True, False])
+async def test_what_was_foreseen_of_another_answer_or_by_others_says_nothing(mine: bool) -> None:
+    tiers, (first,), _ = panel(rules=SKIP)
+    others, (other,), _ = panel(rules=FORCE)
+    first.instant = other.instant = True
+    foreseen = tiers.foresee(EN) if mine else others.foresee(ZH)
+    assert await tiers.judge(ZH, foreseen) == Wish(False, "rules:cited")
+    assert first.asked == [ZH]
 
 
 async def test_tiers_as_yaml_says_them() -> None:

@@ -9,7 +9,7 @@ from tests.tiers.cases import case
 
 async def test_it_says_what_its_function_says() -> None:
     tier = Instant(lambda asked: Opinion(Decision.FORCE, asked.answer))
-    tier.foresee(case("other"))
+    assert tier.foresee(case("other")) == Opinion(Decision.FORCE, "other")
     assert await tier.judge(case("a")) == Opinion(Decision.FORCE, "a")
     await tier.start()
     await tier.stop()
