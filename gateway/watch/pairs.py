@@ -1,4 +1,4 @@
-"""One exchange served twice, with what a donor gave and without: the unit that latency and consistency are judged by."""
+"""One exchange served twice, with what a donor gave and without: by such pairs latency and consistency are judged."""
 
 from __future__ import annotations
 
