@@ -156,7 +156,8 @@ def subject_of(request: Any, fingerprint: str) -> Subject | None:
         return None
     lora = request.lora_request
     adapter = f"{lora.lora_name}@{lora.lora_path}" if lora else ""
-    return Subject(request.all_token_ids, Owner(request.cache_salt or "", adapter, fingerprint), ask, _plain(request))
+    owner = Owner(ask.owner or request.cache_salt or "", adapter, fingerprint)
+    return Subject(request.all_token_ids, owner, ask, _plain(request))
 
 
 def _plain(request: Any) -> bool:

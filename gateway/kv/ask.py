@@ -128,7 +128,7 @@ def _least(value: object, name: str) -> int:
     return number
 
 
-def _ban(value: object, name: str) -> bool:
+def _flag(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise BadAsk(f"{name} must be true or false")
     return value
@@ -142,5 +142,7 @@ _FIELDS: _Fields = {
     "after_sensitive": ("after_sensitive", _word(After)),
     "sensitive": ("sensitive", _sensitive),
     "min_tokens": ("least", _least),
-    "ban": ("ban", _ban),
+    "ban": ("ban", _flag),
+    "owner": ("owner", _id),
+    "record": ("record", _flag),
 }

@@ -112,7 +112,8 @@ class Desk:
         donor = self._find(subject.ask.donor) if subject.ask.donor else None
         made = plan(subject, donor, self.engine)
         capture = subject.ask.capture
-        captures = bool(capture) and subject.supported and not made.jumps and capture not in self._capturing
+        records = subject.ask.record and subject.supported and not made.jumps
+        captures = bool(capture) and records and capture not in self._capturing
         if capture and captures:
             self._capturing.add(capture)
         report = Report(declined=made.declined.value if made.declined else None)

@@ -154,6 +154,8 @@ class Ask:
     sensitive: tuple[tuple[int, int], ...] = ()  # in the donor's positions, beside those the verdict named
     least: int = 256  # a span shorter than this does not pay
     ban: bool = False  # keep the answer from repeating the donor's sensitive spans
+    owner: str | None = None  # whose captures may serve it; None: those of its own cache salt
+    record: bool = True  # false: of the capture only the report is kept, none of its KV
 
 
 @dataclass(slots=True)

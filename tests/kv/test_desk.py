@@ -56,6 +56,20 @@ def test_blocks_are_saved_once_each_as_they_fill() -> None:
     assert not told.desk.busy
 
 
+def test_of_a_request_that_is_not_to_be_recorded_only_the_report_is_kept() -> None:
+    told = Told(DONOR.tokens, capture="c", donor="donor", mode=Mode.PREFIX, record=False)
+    told.desk.allocated("r", told.desk.prefix("r", 0))
+    errands = told.step()
+    assert errands.begins == (Begin("c", OURS, len(DONOR.tokens)),)
+    assert errands.saves == ()
+    report = told.desk.finish("r")
+    assert report
+    assert (report.captured_tokens, report.mode) == (0, Mode.PREFIX)
+    assert report.injected_tokens > 0
+    assert told.desk.step([], lambda _: None).finished == (Finished("c", report.to_dict()),)
+    assert not told.desk.busy
+
+
 def test_a_request_without_a_name_for_it_is_not_captured() -> None:
     told = Told(range(100))
     assert told.step() == Errands()
