@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
-from gateway import inlet
+from gateway import inlet, marks
 from gateway.backends import Answer
 from gateway.config import House
 from gateway.errors import UpstreamFault
@@ -55,7 +55,8 @@ def _only_last(rule: Rule) -> bool:
 
 async def heard(jury: Jury, house: House, asked: Sequence[Case], draft: Draft, metrics: Metrics) -> None:
     """Note what the rules say of a request. Refused if one of them blocks it."""
-    rulings = await jury.rulings(asked)
+    with marks.stage("hear"):
+        rulings = await jury.rulings(asked)
     draft.findings += [ruling.finding for ruling in rulings]
     draft.asked = len(draft.findings)
     metrics.observe_findings(Side.INPUT, [ruling.finding for ruling in rulings])

@@ -7,16 +7,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from time import perf_counter
 from typing import NamedTuple
 
+from gateway import marks
 from gateway.backends import Answer
 from gateway.closing import Closing
 from gateway.errors import UpstreamFault
 from gateway.ledger import Trip
+from gateway.marks import Fact
 from gateway.pulse import Write
 from gateway.refine.review import Review
 from gateway.relay import Relay
 from gateway.resume import Resumed
 from gateway.rewind import Stitch
 from gateway.surfaces import sse
+from gateway.tracing import intent
 
 Resume = Callable[[Relay], Awaitable[Resumed]]  # the way on for what was cut back
 
@@ -57,10 +60,18 @@ async def stream(
     What is cut back goes on by `resume`. With a review the relay keeps back what that wants kept, until the review has
     said how the answer ends.
     """
+    with marks.stage("relay"):
+        await _streamed(answer, relay, trip, write, review, resume)
+
+
+async def _streamed(
+    answer: Answer, relay: Relay, trip: Trip, write: Write, review: Review | Closing | None, resume: Resume | None
+) -> None:
     carried = await _pump(answer, relay, trip, write, review)
     while relay.rewound and resume is not None and not relay.failed:
         await _write(carried.out, trip, write)
-        begin, answer, stitch = await resume(relay)
+        with marks.stage("rewind", **_cut(relay, trip)):
+            begin, answer, stitch = await resume(relay)
         await _write(relay.feed(begin), trip, write)
         carried = await _pump(answer, relay, trip, write, review, stitch)
     out, ended, chunks = carried
@@ -101,6 +112,9 @@ async def _pump(
     async for chunk in chunks:
         start = perf_counter()
         frames = reader.feed(chunk)
+        if trip.trace is not None:
+            for frame in frames:
+                intent.hear(trip.trace, frame.data)
         out = relay.feed(stitch.frames(frames) if stitch is not None else frames, reader.ended)
         if review is not None:
             review.hear(relay)
@@ -118,6 +132,15 @@ async def _pump(
         frames = reader.flush()
         out += relay.feed(stitch.frames(frames) if stitch is not None else frames, True)
     return _Carried(out, reader.ended, chunks)
+
+
+def _cut(relay: Relay, trip: Trip) -> dict[str, Fact]:
+    """What a trace says of the cut that the answer goes on from."""
+    attempt = next(reversed(relay.rewound.values()))
+    told: dict[str, Fact] = {"reason_code": attempt.finding.reason, "rule": attempt.finding.rule}
+    told |= {"anchor": attempt.anchor, "kept_tokens": attempt.stands, "wasted_tokens": attempt.wasted}
+    about = intent.intent(trip.trace.heard) if trip.trace is not None else "answer"
+    return {**told, "attempt": 2 + len(trip.draft.attempts), "reasoning_intent": about}
 
 
 async def _write(out: list[bytes], trip: Trip, write: Write) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from gateway import marks
 from gateway.jury import Case, Jury, Ruling, blocking
 from gateway.outbox import Hold
 from gateway.probes import Question
@@ -79,7 +80,8 @@ class Closing:
 
     async def _against(self, said: Mapping[int, str]) -> dict[int, Finding]:
         """What speaks against choices; whatever else is found is noted."""
-        ruled = await asyncio.gather(*(self._jury.rulings(self._cases(text)) for text in said.values() if text))
+        with marks.stage("close"):
+            ruled = await asyncio.gather(*(self._jury.rulings(self._cases(text)) for text in said.values() if text))
         spoken = [choice for choice, text in said.items() if text]
         rulings: Mapping[int, Sequence[Ruling]] = dict(zip(spoken, ruled, strict=True))
         self._draft.findings += [ruling.finding for mine in rulings.values() for ruling in mine]

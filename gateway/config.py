@@ -19,6 +19,7 @@ from gateway.plug import OneOf, Strict
 from gateway.refine.file import RefineFile
 from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
 from gateway.terms import Lookup, Retracing, Terms, TunedFile
+from gateway.tracing.file import Tracing
 from gateway.types import Reason, Side, View
 from gateway.watch.file import WatchFile
 from gateway.window import Window
@@ -76,6 +77,13 @@ class GatewayFile(Strict):
     retrace: Retracing = Retracing()
     refine: str | None = Field(default=None, description="The file that says which answers are read once more.")
     watch: str | None = Field(default=None, description="The file that says how reuse is measured, and acted on.")
+    tracing: Tracing | None = Field(default=None, description="Where traces of exchanges go. Off if absent.")
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The models that the file names, in full."""
+        named = {model for backend in self.backends for model in backend.models}
+        return frozenset(model for model in named if not set(model) & set("*?["))
 
 
 @dataclass(frozen=True, slots=True)

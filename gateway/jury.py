@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+from gateway import marks
 from gateway.judge import answer_for
 from gateway.metrics import Metrics
 from gateway.probes import Probe, ProbeFault, ProbeSpec, Question, Sighting
@@ -93,7 +94,10 @@ class Jury:
         probe = self._living.get(check) if isinstance(check, ProbeSpec) else None
         if probe is None:
             raise ProbeFault("it is no longer part of the configuration", kind="retired")
-        return await probe.ask(case.question)
+        with marks.stage("probe", rule=case.rule.id) as seen:
+            sighting = await probe.ask(case.question)
+            seen.note(said="flag" if sighting.spans else "pass")
+        return sighting
 
     def _findings(self, case: Case, sighting: Sighting) -> list[Finding]:
         rule, text = case.rule, case.question.text

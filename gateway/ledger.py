@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from gateway.marks import Trace
 from gateway.metrics import Metrics
 from gateway.types import Draft, Exchange, Outcome
 
@@ -34,6 +35,7 @@ class Trip:
     recorded: bool = False  # somebody wants its words: then these two are filled
     asked: Mapping[str, Any] | None = None  # the body that was sent upstream, masked as the rules want it
     said: Mapping[int, str] = field(default_factory=dict)  # what the client reads of each choice's answer
+    trace: Trace | None = None  # what its stages note, if it is traced
     _start: float = 0.0
 
     def __enter__(self) -> None:

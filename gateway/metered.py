@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from gateway.calls import CallWindow
 from gateway.checks import Meter, TokenCheck
 from gateway.judge import OnBroken, answer_for
+from gateway.marks import tally
 from gateway.rules import Rule
 from gateway.surfaces import Surface, Token
 from gateway.surfaces.sse import Frame
@@ -71,6 +72,9 @@ class Gauge:
     def judge(self, tokens: Tokens, marks: Sequence[Mark]) -> None:
         """Tell the windows of what is found where these texts stand, before they judge them."""
         self._seeing = self._seeing or any(tokens.values())
+        if tokens:
+            said = [token.surprise for mine in tokens.values() for token in mine]
+            tally(nats=sum(said), tokens=len(said))
         for mark in marks if self._rules else ():
             if mark.channel.name == self._surface.answer and not isinstance(mark.window, CallWindow):
                 told = self._findings(tokens.get(mark.channel.choice, ()), mark) if self._seeing else self._broken(mark)

@@ -21,6 +21,7 @@ class Metrics(Vocabulary):
         super().__init__()
         self._child = lru_cache(maxsize=4096)(lambda metric, *labels: metric.labels(*labels))
         self._exchange = lru_cache(maxsize=1024)(self._exchange_children)
+        self._generation = lru_cache(maxsize=1024)(self._generation_children)
 
     def observe_exchange(self, surface: str, stream: bool, status: int, seconds: float, own: float) -> None:
         """A request was answered (or its client left)."""
@@ -122,6 +123,27 @@ class Metrics(Vocabulary):
     def refining(self, up: bool) -> None:
         """Whether second readings are made."""
         self.refine_up.set(1 if up else 0)
+
+    def observe_generation(
+        self, whom: tuple[str, str, str], error: str, seconds: float, first: float | None, usage: Usage | None
+    ) -> None:
+        """An exchange is over that asked a model: operation, provider and model, and the status if it failed."""
+        duration, ttft, prompt, completion = self._generation(*whom, error)
+        duration.observe(seconds)
+        if first is not None:
+            ttft.observe(first)
+        if usage is not None:
+            prompt.observe(usage.prompt)
+            completion.observe(usage.completion)
+
+    def _generation_children(self, *labels: str) -> tuple[Histogram, Histogram, Histogram, Histogram]:
+        *whom, error = labels
+        counts = (self.gen_ai_tokens.labels(*whom, kind) for kind in ("input", "output"))
+        return self.gen_ai_duration.labels(*whom, error), self.gen_ai_first.labels(*whom), *counts
+
+    def traced(self, event: str, count: int = 1) -> None:
+        """What became of so many traces: `sent`, `dropped`, `failed` or `limited`. From any thread."""
+        self._child(self.traces, event).inc(count)
 
     def reloaded(self, ok: bool) -> None:
         self._child(self.reloads, "ok" if ok else "failed").inc()

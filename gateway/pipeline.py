@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from gateway import beside, headers, inlet, upstream
+from gateway import beside, headers, inlet, marks, upstream
 from gateway.backends import Answer, Call
 from gateway.beside import Opening
 from gateway.config import House
@@ -42,6 +42,7 @@ from gateway.relay import whole
 from gateway.reports import without_report
 from gateway.sample import Sampled
 from gateway.surfaces import Asking, Outward, Surface, sse
+from gateway.tracing import intent
 from gateway.types import Principal, Reuse, Side
 from gateway.witness import Witness
 
@@ -130,6 +131,8 @@ class Pipeline:
     async def run(self, inbound: Inbound, principal: Principal, trip: Trip) -> Reply:
         """The answer to one request. Faults are raised; what fails after the first byte is told inside the stream."""
         house = self._house()
+        for witness in self.witnesses:
+            witness.enters(trip, inbound.headers)
         surface = self._surfaces.get(inbound.path)
         if (inbound.method, inbound.path) == ("POST", WRONG):
             return self._wrong(inbound, principal, trip)
@@ -146,15 +149,17 @@ class Pipeline:
     ) -> Reply:
         with trip:
             trip.surface = surface.name
-            exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
+            with marks.stage("admit"):
+                exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
             trip.exchange, trip.revision = exchange, house.revision
             trip.recorded = any(witness.wants(exchange, house) for witness in self.witnesses)
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
-                if len(inbound.body) < LARGE:
-                    judged = inlet.judge(house, exchange, body, trip.draft)
-                else:  # beside the event loop, so that others go on meanwhile
-                    judged = await asyncio.to_thread(inlet.judge, house, exchange, body, trip.draft)
+                with marks.stage("judge"):
+                    if len(inbound.body) < LARGE:
+                        judged = inlet.judge(house, exchange, body, trip.draft)
+                    else:  # beside the event loop, so that others go on meanwhile
+                        judged = await asyncio.to_thread(inlet.judge, house, exchange, body, trip.draft)
             finally:
                 self._metrics.observe_findings(Side.INPUT, trip.draft.findings)
         outward = surface.outward(exchange, body)
@@ -201,7 +206,9 @@ class Pipeline:
         try:
             raw = await answer.read(limit)
             since = len(errand.trip.draft.findings)
-            with errand.trip:
+            if errand.trip.trace is not None:
+                intent.hear(errand.trip.trace, raw)
+            with errand.trip, marks.stage("relay"):
                 if len(raw) < LARGE:
                     out = self._whole(errand, answer, raw)
                 else:

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from classifiers.manifest import ModelFault
-from gateway import context, reports
+from gateway import context, marks, reports
 from gateway.backends import Capture, Donor, Outcome, Plan
 from gateway.donors import Offer, choose
 from gateway.metrics import Metrics
@@ -116,11 +116,13 @@ class Retrace:
         offer = await self._offer(sketch, session, terms)
         self._metrics.observe_lookup(time.perf_counter() - began, offer is not None)
         if offer is not None:
+            marks.note(donor=offer.kept.capture, donor_reason=offer.kept.reason, mode=offer.mode)
+            marks.note(expected_tokens=offer.gain, moved_tokens=offer.moved)
             told = (exchange.id, len(sketch.sizes), sum(sketch.sizes), offer.kept.capture, offer.kept.reason)
             log.debug("%s: %d chunks of %d bytes; donor %s of %s", *told)
             log.debug("%s: asked for %s, to save about %d + %d", exchange.id, offer.mode, offer.prefix, offer.moved)
         asked = Asked(exchange.id, sketch, session, offer, terms)
-        plan = Plan(salt, True, _donor(offer), partial(self._told, asked))
+        plan = Plan(salt, True, _donor(offer), told=partial(self._told, asked))
         if draft is None:
             return plan
         return plan._replace(torn=partial(self.settle, exchange=exchange, draft=draft, terms=terms))
@@ -142,6 +144,7 @@ class Retrace:
         else:
             reason = ACCEPTED if draft.finish else UNFINISHED
             kept = reason is ACCEPTED and terms.capture_of(exchange) == "all"
+        marks.stage("settle", reason=reason, kept=kept).end()
         if kept:
             capture.keep(reason, kept_on(terms.policy(reason), draft.findings[draft.asked :]))
         else:
@@ -150,6 +153,7 @@ class Retrace:
     def reject(self, capture: Capture, finding: Finding, terms: Terms) -> None:
         """A rule cut the draft back: its capture is kept, if the reason's policy lets it."""
         policy = terms.policy(finding.reason)
+        marks.stage("settle", reason=finding.reason, kept=policy.captures).end()
         if policy.captures:
             capture.keep(finding.reason, kept_on(policy, [finding]))
         else:

@@ -15,10 +15,12 @@ from gateway.config import House, Limits, Source
 from gateway.errors import BadRequest, BodyTimeout, Fault, TooLarge, Unauthorized
 from gateway.fleet import Fleet
 from gateway.flow import Flow
+from gateway.genai import GenAI
 from gateway.ledger import Trip, book
 from gateway.metrics import CONTENT_TYPE, Metrics
 from gateway.pipeline import JSON, Inbound, Pipeline, Reply
 from gateway.reload import Steward
+from gateway.tracing.tracer import Tracer
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ class Server:
         self.steward = Steward(source, self.metrics.guard_broken, self.metrics.reloaded)
         self._fleet = Fleet(self.metrics.upstream_error)
         self._pipeline = Pipeline(lambda: self.steward.house, self._fleet, self.metrics)
+        self._pipeline.witnesses = (*self._pipeline.witnesses, Tracer(self.metrics), GenAI(self.metrics))
         self._own = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics_page}
         self._runner: web.ServerRunner | None = None
         self._watch: asyncio.Task[None] | None = None

@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from gateway.backends import Answer, Call, Plan
+from gateway import marks
+from gateway.backends import Answer, Backend, Call, Plan
 from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
 from gateway.metrics import Metrics
@@ -46,14 +47,30 @@ class Upstream:
     ) -> Answer:
         """The answer to an exchange. What is optional is left out where the backend is known to refuse it. By the draft
         a capture is settled whose call ends before it is answered."""
-        path, body, wished = asking
         name, backend = self._fleet.serving(exchange.model)
+        with marks.stage("open", backend=name):
+            return await self._open(name, backend, asking, sent, exchange, terms, draft)
+
+    async def _open(
+        self,
+        name: str,
+        backend: Backend,
+        asking: Asking,
+        sent: Mapping[str, str],
+        exchange: Exchange,
+        terms: Terms,
+        draft: Draft | None,
+    ) -> Answer:
+        path, body, wished = asking
         refused = self._refused.get(name, frozenset())
         if refused:
             body = {key: value for key, value in body.items() if key not in refused or key not in wished}
         optional = [key for key in wished if key in body]
         raw = _dumped(body)
-        plan = await self.retrace.plan(exchange, body, len(raw), terms, draft) if backend.patched else None
+        plan = None
+        if backend.patched:
+            with marks.stage("plan"):
+                plan = await self.retrace.plan(exchange, body, len(raw), terms, draft)
         answer = _willing(name, await backend.open(Call("POST", path, raw, sent, plan)))
         if answer.status != 400 or not optional:
             return answer
@@ -65,7 +82,7 @@ class Upstream:
         if not blamed:
             return _ReadAnswer(answer, told)
         self._refused[name] = refused | blamed
-        return await self.open(asking, sent, exchange, terms, draft)
+        return await self._open(name, backend, asking, sent, exchange, terms, draft)
 
     async def ask(self, tenant: str, asking: Asking, backend: str | None) -> tuple[str, int, bytes]:
         """A question of our own, for a tenant: who answered, with which status, and what. Fault if nobody did.
@@ -76,11 +93,12 @@ class Upstream:
         name, living = self._fleet.named(str(backend)) if named else self._fleet.serving(asking.body.get("model", ""))
         plan = Plan(self.retrace.salt(tenant)) if living.patched else None
         call = Call("POST", asking.path, _dumped(asking.body), {"content-type": "application/json"}, plan)
-        answer = _willing(name, await living.open(call))
-        try:
-            return name, answer.status, await answer.read(LARGEST_ERROR)
-        finally:
-            answer.close()
+        with marks.stage("read", backend=name):
+            answer = _willing(name, await living.open(call))
+            try:
+                return name, answer.status, await answer.read(LARGEST_ERROR)
+            finally:
+                answer.close()
 
     async def pass_on(self, model: str, call: Call) -> Answer:
         """A request that nobody judges, to the backend of its model; one without a body goes to the first."""

@@ -10,13 +10,18 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _OWN_SECONDS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
+# Those that the conventions for generative AI want.
+_GEN_AI_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+_GEN_AI_FIRST = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
+_GEN_AI_TOKENS = tuple(4**n for n in range(14))
+_GEN_AI = ("gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model")
 _CHARS = (0, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 
 
 class Vocabulary:
     """All of it, in a registry of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self) -> None:  # noqa: PLR0915 - a list of what is counted
         self.registry = registry = CollectorRegistry()
         self.requests = Counter(
             "retrace_requests", "Requests answered.", ["surface", "stream", "status"], registry=registry
@@ -159,6 +164,33 @@ class Vocabulary:
             "1 if second readings are made, 0 while the breaker is open.",
             registry=registry,
             multiprocess_mode="livemin",
+        )
+        self.gen_ai_duration = Histogram(
+            "gen_ai_server_request_duration_seconds",
+            "Request until its answer had left.",
+            [*_GEN_AI, "error_type"],
+            buckets=_GEN_AI_SECONDS,
+            registry=registry,
+        )
+        self.gen_ai_first = Histogram(
+            "gen_ai_server_time_to_first_token_seconds",
+            "Request until the first piece of a streamed answer had left.",
+            [*_GEN_AI],
+            buckets=_GEN_AI_FIRST,
+            registry=registry,
+        )
+        self.gen_ai_tokens = Histogram(
+            "gen_ai_client_token_usage",
+            "Tokens of a request and of its answer, as the endpoint counted them.",
+            [*_GEN_AI, "gen_ai_token_type"],
+            buckets=_GEN_AI_TOKENS,
+            registry=registry,
+        )
+        self.traces = Counter(
+            "retrace_trace",
+            "Traces: sent, dropped (the queue was full), failed (not taken), limited (too many in a second).",
+            ["event"],
+            registry=registry,
         )
         self.reloads = Counter("retrace_reloads", "Configurations read, by outcome.", ["result"], registry=registry)
         self.reload_ok = Gauge(

@@ -5,6 +5,8 @@ A witness changes nothing of an exchange, and whatever goes wrong in one is its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.types import Exchange, Reuse
@@ -15,6 +17,9 @@ class Witness:
 
     async def apply(self, house: House) -> None:
         """This configuration is in force from now on."""
+
+    def enters(self, trip: Trip, sent: Mapping[str, str]) -> None:
+        """A request has come whose client may ask; these are its headers."""
 
     def wants(self, exchange: Exchange, house: House) -> bool:
         """Whether it wants the words of this exchange, too (`Trip.asked` and `Trip.said`)."""

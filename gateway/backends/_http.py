@@ -15,11 +15,13 @@ from functools import lru_cache
 import aiohttp
 from yarl import URL
 
+from gateway import marks
 from gateway.backends import Call, Observe
 from gateway.backends._patched import Captured, Plugin
 from gateway.backends._replicas import Replica, Replicas
 from gateway.backends._timing import Clock, Timeouts, Watch
 from gateway.errors import Unavailable, UpstreamFault, UpstreamTimeout
+from gateway.marks import Quiet
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +42,12 @@ class HttpAnswer:
         clock: Clock,
         first: bytes,
         capture: Captured | None = None,
+        seen: Quiet | None = None,
     ) -> None:
         self.status, self.capture = response.status, capture
         self.headers: Mapping[str, str] = response.headers
         self._response, self._replica, self._clock, self._first = response, replica, clock, first
+        self._seen = seen
         self._closed = False
 
     async def chunks(self) -> AsyncIterator[bytes]:
@@ -84,6 +88,8 @@ class HttpAnswer:
             self._closed = True
             self._clock.stop()
             self._replica.in_flight -= 1
+            if self._seen:
+                self._seen.end()
             if self.capture:
                 self.capture.drop("unfinished")
             if self._response.content.at_eof():
@@ -154,7 +160,7 @@ class HttpBackend:
             tried.append(replica.url)
             last = len(tried) > self._retries
             try:
-                answer = await self._try(replica, call)
+                answer = await self._try(replica, call, len(tried))
             except UpstreamFault as fault:
                 if last or not self._worth_another(fault, tried):
                     raise
@@ -171,25 +177,23 @@ class HttpBackend:
             return True
         return fault.kind == "timeout_connect" and self._replicas.any_but(tried)
 
-    async def _try(self, replica: Replica, call: Call) -> HttpAnswer:
+    async def _try(self, replica: Replica, call: Call, attempt: int) -> HttpAnswer:
         assert self._session is not None, "start() comes first"
         task = asyncio.current_task()
         assert task is not None
         body, capture = self._asked(call, replica)
         clock = Clock(self._timeouts, self._clocks, task.cancel)
         replica.in_flight += 1
-        response = None
+        response, url = None, _address(replica.url, call.path)
+        seen = marks.stage("call", attempt=attempt, address=url.host or "", port=url.port or 0)
         try:
             response = await self._session.request(
-                call.method,
-                _address(replica.url, call.path),
-                data=_payload(body),
-                headers=call.headers,
-                allow_redirects=False,
+                call.method, url, data=_payload(body), headers=seen.carried(call.headers), allow_redirects=False
             )
             first = await response.content.readany()
             clock.end()
-            return HttpAnswer(response, replica, clock, first, capture)
+            seen.note(status=response.status)
+            return HttpAnswer(response, replica, clock, first, capture, seen)
         except BaseException as fault:
             clock.stop()
             replica.in_flight -= 1
@@ -199,8 +203,11 @@ class HttpBackend:
                 response.close()
             if clock.expired and isinstance(fault, asyncio.CancelledError):
                 task.uncancel()
-                raise clock.fault() from fault
+                late = clock.fault()
+                seen.end(late)
+                raise late from fault
             explained = self._explained(fault, replica)
+            seen.end(explained)
             if explained is fault:
                 raise
             raise explained from fault

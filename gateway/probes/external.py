@@ -19,6 +19,7 @@ import orjson
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 from yarl import URL
 
+from gateway import marks
 from gateway.breaker import Breaker
 from gateway.probes import Probe, ProbeFault, ProbeSpec, Question, Sighting
 
@@ -114,7 +115,8 @@ class External:
         assert self._session is not None, "start() comes first"
         body = orjson.dumps(question._asdict())
         try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
+            headers = marks.carried({})
+            async with self._session.post(self._url, data=body, headers=headers, allow_redirects=False) as response:
                 if response.status != 200:
                     raise ProbeFault(f"it answered with status {response.status}", kind=f"status_{response.status}")
                 told = b""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gateway import marks
 from gateway.metrics import Metrics
 from gateway.tiers import Case, Decision, Opinion, Tier, TierFault, TierSpec
 
@@ -69,7 +70,9 @@ class Panel:
         broken = ""
         for place, (name, tier) in enumerate(self._tiers):
             try:
-                opinion = opinions[place] if place < len(opinions) else await tier.judge(case)
+                with marks.stage("tier", tier=name) as seen:
+                    opinion = opinions[place] if place < len(opinions) else await tier.judge(case)
+                    seen.note(decision=opinion.decision.value, why=opinion.why)
             except TierFault as fault:
                 self._metrics.tier_judged(name, fault.kind)
                 broken = f"{name}_{fault.kind}"

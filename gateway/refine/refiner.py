@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from classifiers.manifest import ModelFault
-from gateway import leaves
+from gateway import leaves, marks
 from gateway.errors import Fault, Unavailable, UpstreamFault
 from gateway.metrics import Metrics
 from gateway.refine import ask, caution
@@ -146,13 +146,15 @@ class Refiner:
         began = time.perf_counter()
         until = asyncio.get_running_loop().time() + matter.file.guards.seconds
         case = foreseen.case if foreseen is not None and foreseen.case.answer == answer else matter.case(answer)
-        try:
-            async with asyncio.timeout_at(until):
-                wish = Wish(True, BY_RULE) if forced else await self._panel.judge(case, foreseen)
-                result = await self._fulfilled(matter, case, wish, until)
-        except TimeoutError:
-            result = self._missed(matter, case, "slow")
-        refined = result.refined
+        with marks.stage("review") as seen:
+            try:
+                async with asyncio.timeout_at(until):
+                    wish = Wish(True, BY_RULE) if forced else await self._panel.judge(case, foreseen)
+                    result = await self._fulfilled(matter, case, wish, until)
+            except TimeoutError:
+                result = self._missed(matter, case, "slow")
+            refined = result.refined
+            seen.note(outcome=refined.outcome.value, why=refined.why, corrections=len(refined.corrections))
         self._metrics.observe_refined(refined.outcome, refined.why, time.perf_counter() - began)
         return result
 

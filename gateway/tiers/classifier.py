@@ -16,6 +16,7 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
+from gateway import marks
 from gateway.tiers import PASS, Case, Decision, Opinion, Tier, TierFault, TierSpec, _model
 from gateway.tiers._batcher import Batcher
 from gateway.tiers._line import Line
@@ -120,6 +121,7 @@ class Classifier:
             self._batcher.withdraw(job)
         if isinstance(score, TierFault):
             raise TierFault(str(score), kind=score.kind)
+        marks.note(confidence_score=1.0 - score)
         return score
 
 

@@ -23,7 +23,9 @@ ROOMS = ("checks", "probes", "surfaces", "backends", "stores", "gates", "tiers",
 # may know the room itself (its `__init__`) and its furniture (`_...`).
 LEVELS: Sequence[frozenset[str]] = (
     frozenset({"types", "errors", "plug", "leaves", "headers", "chunks", "sample", "breaker", "vocabulary"}),
-    frozenset({"watch.pairs", "watch.bounds", "watch.alike"}),
+    frozenset({"watch.pairs", "watch.bounds", "watch.alike", "traceparent"}),
+    frozenset({"marks", "tracing.file"}),
+    frozenset({"tracing.intent"}),
     frozenset(ROOMS),
     frozenset({"rules", "keys", "yamlfile", "metrics", "fleet", "context", "similar", "reports", "pulse"}),
     frozenset({"watch.series"}),
@@ -36,6 +38,9 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"calls", "config", "refine.result", "jury"}),
     frozenset({"anchored", "witness"}),
     frozenset({"waiting", "inlet", "reload", "refine.refiner"}),
+    frozenset({"tracing.journey", "tracing.sampler", "genai"}),
+    frozenset({"tracing.spans"}),
+    frozenset({"tracing.tracer"}),
     frozenset({"outbox", "metered"}),
     frozenset({"relay"}),
     frozenset({"refine.review", "rewind", "beside"}),
@@ -48,7 +53,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"workers"}),
     frozenset({"cli"}),
 )
-WINGS = ("refine", "audit", "watch")  # their modules stand in LEVELS by their whole names
+WINGS = ("refine", "audit", "watch", "tracing")  # their modules stand in LEVELS by their whole names
 # The second house, which runs inside the engine: it knows none of the first's, and the first none of it.
 ENGINE = "kv"
 ENGINE_LEVELS: Sequence[frozenset[str]] = (
@@ -93,6 +98,8 @@ ONLY = {
     "yaml": {"yamlfile", "backends.scripted"},
     "watchfiles": {"reload"},
     "redis": {"stores._link"},
+    "opentelemetry": {"tracing._otlp"},
+    "requests": {"tracing._otlp"},
     "numpy": {"chunks", "kv.layout", "stores._keys", "stores._table", "stores._codes", "stores.memory"},
     "classifiers": {"similar", "retrace", "cli", "refine.refiner", "tiers._model"},
     "uvloop": {"workers"},
@@ -360,6 +367,14 @@ def test_nothing_is_printed_and_nothing_evaluated() -> None:
     assert called == []
 
 
+# Names that are not ours to choose: those of OpenTelemetry's conventions for generative AI.
+CONVENTIONS = {
+    "gen_ai_client_token_usage",
+    "gen_ai_server_request_duration_seconds",
+    "gen_ai_server_time_to_first_token_seconds",
+}
+
+
 def metrics() -> dict[str, str]:
     """Each attribute of the vocabulary that counts something, and the name that Prometheus knows it by."""
     found = {}
@@ -379,7 +394,9 @@ def metrics() -> dict[str, str]:
 def test_each_metric_is_named_once_and_begins_with_the_house_s_name() -> None:
     names = Counter(metrics().values())
     assert names
-    assert [name for name, count in names.items() if count > 1 or not name.startswith("retrace_")] == []
+    ours = {name for name in names if name.startswith("retrace_")}
+    assert names.keys() - ours == CONVENTIONS
+    assert [name for name, count in names.items() if count > 1] == []
     made = [
         node
         for node in ast.walk(tree("vocabulary"))
