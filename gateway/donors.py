@@ -35,7 +35,12 @@ class Offer(NamedTuple):
     @property
     def mode(self) -> str:
         """What to ask the engine for: where nothing has moved, the exact way, which leaves its own cache in use."""
-        return self.policy.mode if self.moved else "prefix"
+        return self.policy.mode if self.moved or not self.injects else "prefix"
+
+    @property
+    def injects(self) -> bool:
+        """Whether anything is to be injected; else it is named for the words alone that its policy bans."""
+        return self.policy.mode != "none"
 
 
 class Run(NamedTuple):
@@ -55,13 +60,13 @@ def choose(
     return max((offer for offer in offers if offer and offer.gain), key=_worth, default=None)
 
 
-def _worth(offer: Offer) -> tuple[int, float]:
+def _worth(offer: Offer) -> tuple[bool, int, float]:
     """The more the better; of equal ones the one that lives longest."""
-    return offer.gain, offer.kept.until
+    return offer.injects, offer.gain, offer.kept.until
 
 
 def _offer(asked: Sketch, session: str, kept: Kept, policy: Inject, size: float) -> Offer | None:
-    if policy.mode == "none" or kept.sketch.whose != asked.whose:
+    if (policy.mode == "none" and not policy.ban) or kept.sketch.whose != asked.whose:
         return None
     if policy.scope == "session" and (not session or session != kept.session):
         return None

@@ -53,7 +53,7 @@ class Overlay(Strict):
     """All of it. Empty: what the files say is in force."""
 
     bits: int = Field(default=0, ge=0, le=6, description="By how many bits the search for donors is loosened.")
-    moved: float = Field(default=0.0, description="When it last was, or was tightened.")
+    moved: float | None = Field(default=None, description="When it last was, or was tightened.")
     futile: int = Field(default=0, ge=0, description="How often it was taken back after it had been loosened.")
     fallback: float | None = Field(default=None, description="Since when nothing is injected but what was readmitted.")
     breaker: float | None = Field(default=None, description="Since when a fault stops captures and injections.")

@@ -215,6 +215,11 @@ class Inject(Strict):
         return self
 
     @property
+    def reusable(self) -> bool:
+        """Whether captures are worth being found again."""
+        return self.mode != "none" or self.captures
+
+    @property
     def captures(self) -> bool:
         return self.mode != "none" if self.capture is None else self.capture
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from gateway import context, yamlfile
+from gateway import context
 from gateway.donors import alike, choose, passages
 from gateway.errors import Complaint, ConfigFault
 from gateway.rules import Inject, Recompute
@@ -111,14 +111,6 @@ def codes_settings(now: Lookup) -> list[Lookup]:
     tried += [{"radius": radius} for radius in (0, 1, 3, 5, 7)] + [{"window": window} for window in (1, 2, 3, 4)]
     rows = [now.model_copy(update=one) for one in tried]
     return [row for number, row in enumerate(rows) if row not in rows[:number]]
-
-
-def write(path: Path, best: Row, sample: str) -> None:
-    """Put a setting in force: the file is there whole, or not at all."""
-    told = {"lookup": best.lookup.model_dump(), "sample": sample}
-    beside = path.with_suffix(".new")
-    beside.write_text("# Written by `retrace tune`; remove it to undo.\n" + yamlfile.dumped(told), encoding="utf-8")
-    beside.replace(path)
 
 
 def chosen(rows: Iterable[Row]) -> Row | None:

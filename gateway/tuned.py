@@ -13,7 +13,7 @@ from gateway import yamlfile
 from gateway.overlay import EMPTY, Overlay
 from gateway.terms import Lookup, TunedFile
 
-_HEAD = "# Written by `retrace tune` and by the controller (`control` in watch.yaml); `retrace tune --reset` undoes both.\n"
+_HEAD = "# Written by `retrace tune` and by the controller (watch.yaml); `retrace tune --reset` undoes both.\n"
 
 
 def read(path: Path) -> TunedFile:

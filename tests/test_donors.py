@@ -141,3 +141,20 @@ def test_how_many_bytes_make_a_token_is_the_caller_s_to_say() -> None:
     offer = choose(made([1, 2]), "", [kept("c", [1, 2])], PREFIX, size=2.0)
     assert offer
     assert offer.gain == 1000
+
+
+def test_a_policy_of_none_that_bans_names_its_donor_for_the_banned_words_alone() -> None:
+    banned = policy(mode="none", capture=True, ban=True)
+    offer = choose(made([1, 2]), "", [kept("c", [1, 2])], banned)
+    assert offer
+    assert (offer.mode, offer.injects) == ("none", False)
+
+
+def test_a_donor_that_gives_something_goes_before_one_that_only_bans() -> None:
+    def of(reason: str) -> Inject:
+        return Inject(mode="none", ban=True) if reason == "R101" else Inject(min_tokens=100)
+
+    offer = choose(made([1, 2, 3]), "", [kept("bans", [1, 2, 3]), kept("gives", [1], reason="R203")], of)
+    assert offer
+    assert offer.kept.capture == "gives"
+    assert offer.injects

@@ -1,4 +1,4 @@
-"""What is held in force above the files only ever takes reuse back; who tries a code again is drawn by lot, for good."""
+"""What is held in force above the files only ever takes reuse back; who tries a code again is drawn by lot."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway import tune
+from gateway import tune, tuned
 from gateway.config import Source, build
 from gateway.errors import ConfigFault
 from gateway.terms import Lookup
@@ -114,7 +114,7 @@ def test_a_sample_holds_bodies_bare_or_with_their_tenant_and_the_newest_are_take
 def test_what_is_written_is_in_force_until_it_is_removed(tmp_path: Path) -> None:
     config = write_config(tmp_path, ["http://127.0.0.1:1"], [], retrace={"lookup": {"chunk_bits": 7}})
     best = tune.Row("chunks", Lookup(chunk_bits=10, radius=5), 0.5, 0.9, 0.0)
-    tune.write(tmp_path / "tuned.yaml", best, "sample.jsonl")
+    tuned.write_lookup(tmp_path / "tuned.yaml", best.lookup, "sample.jsonl")
     house = build(Source(config))
     assert house.terms.lookup == best.lookup
     assert (tmp_path / "tuned.yaml").resolve() in house.watched

@@ -1,4 +1,4 @@
-"""`retrace tune`: what other settings of the search for donors would have done."""
+"""`retrace tune`: what other settings of the search for donors would have done, and what is in force of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from gateway.cli._hand import shown
 from gateway.cli._shared import CONFIG, Config, errors, explained, house
 
 if TYPE_CHECKING:
+    from gateway.mainfile import GatewayFile
     from gateway.terms import Lookup
     from gateway.tune import Row, Sample
 
@@ -22,26 +25,76 @@ HEADS = ("", "found by", "chunk_bits", "bits", "radius", "window", "donor named"
 
 @app.command()
 def tune(
-    sample: Annotated[Path, typer.Argument(help="JSONL: a request body a line, or {tenant, body}.")],
+    sample: Annotated[
+        Path | None, typer.Argument(help="JSONL: a request body a line, or {tenant, body}.", show_default=False)
+    ] = None,
     config: Config = CONFIG,
     write: Annotated[
-        bool, typer.Option(help="Write the best setting beside gateway.yaml; it is in force at once.")
+        bool, typer.Option("--write", help="Write the best setting beside gateway.yaml; it is in force at once.")
     ] = False,
-    reset: Annotated[bool, typer.Option(help="Remove what was written: `retrace.lookup` is in force again.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="What is in force above the files, what the controller did, and why.")
+    ] = False,
+    reset: Annotated[
+        bool,
+        typer.Option("--reset", help="Take all of it back, the controller's acts too: what the files say is in force."),
+    ] = False,
 ) -> None:
     """Try other settings of the search for donors on a sample of your traffic: what would have been reused?
 
-    Example: `retrace tune requests.jsonl`, and with `--write` once you agree.
+    Example: `retrace tune requests.jsonl`, and with `--write` once you agree. `retrace tune --show` says what the
+    controller (`control` in watch.yaml) holds in force and why; `retrace tune --reset` takes everything back.
     """
+    if reset:
+        _reset(config)
+    if show:
+        _show(config)
+    if sample is not None and not (reset or show):
+        _tune(sample, config, write=write)
+    elif not (reset or show):
+        errors().print("name a sample: `retrace tune requests.jsonl`; or write `--show`, or `--reset`")
+        raise typer.Exit(2)
+
+
+def _main(config: Path) -> GatewayFile:
+    """The main file alone: what it names may be broken, which is no reason to take nothing back."""
+    from gateway.mainfile import GatewayFile
+    from gateway.yamlfile import Document
+
+    with explained():
+        return Document(config).into(GatewayFile)
+
+
+def _reset(config: Path) -> None:
+    path = config.parent / _main(config).retrace.tuned
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as fault:
+        errors().print(f"[red]{escape(str(path))} can't be removed[/]: {fault.strerror}")
+        raise typer.Exit(1) from fault
+    Console().print(f"{escape(str(path))} is gone: what the other files say is in force")
+
+
+def _show(config: Path) -> None:
+    from gateway import tuned
+    from gateway.watch.file import WatchFile
+    from gateway.yamlfile import Document
+
+    main = _main(config)
+    with explained():
+        file = tuned.read(config.parent / main.retrace.tuned)
+        watch = Document(config.parent / main.watch).into(WatchFile) if main.watch else None
+    mode = watch.control.mode if watch else "off (gateway.yaml names no `watch` file)"
+    Console().print(*shown(mode, file, main.retrace.lookup), sep="\n")
+
+
+def _tune(sample: Path, config: Path, *, write: bool) -> None:
+    """The curve, and with `write` the best of it put in force."""
     from gateway import tune as trial
+    from gateway import tuned
     from gateway.config import Source
 
     out, built = Console(), house(Source(config))
-    path = config.parent / built.file.retrace.tuned
-    if reset:
-        path.unlink(missing_ok=True)
-        out.print(f"{path} is gone: what `retrace.lookup` says is in force")
-        return
     with explained():
         samples = trial.read(sample)
     rows = _replayed(samples, built.file.retrace.lookup)
@@ -50,8 +103,10 @@ def tune(
     if best is None:
         out.print("no setting would have named a donor: the requests have too little in common, or are too short")
     elif write:
-        trial.write(path, best, f"{sample.name}, {len(samples)} requests")
-        out.print(f"[green]written[/]: {path}; `retrace tune {sample} --reset` takes it back")
+        path = built.folder / built.file.retrace.tuned
+        with explained():
+            tuned.write_lookup(path, best.lookup, f"{sample.name}, {len(samples)} requests")
+        out.print(f"[green]written[/]: {escape(str(path))}; `retrace tune --reset` takes it back")
 
 
 def _replayed(samples: list[Sample], now: Lookup) -> list[Row]:

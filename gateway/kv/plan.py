@@ -55,7 +55,7 @@ class Plan(NamedTuple):
 def plan(subject: Subject, donor: Entry | None, engine: Engine) -> Plan:
     """What to inject into `subject` from `donor`."""
     reason = refused(subject, donor)
-    if reason or donor is None:
+    if reason or donor is None or subject.ask.mode is Mode.NONE:
         return Plan(declined=reason)
     subject = subject._replace(tokens=tuple(subject.tokens))
     limit = len(subject.tokens) - 1  # one token must be computed: its logits are the first answer

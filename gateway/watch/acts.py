@@ -66,7 +66,8 @@ class Act(NamedTuple):
 
     def told(self, how: How) -> dict[str, Any]:
         """As logs and the audit have it."""
-        act = {"act": self.what, "how": how, "code": self.code, "from": self.was, "to": self.now, "why": self.why}
+        act: dict[str, Any] = {"act": self.what, "how": how, "code": self.code, "why": self.why}
+        act |= {"from": self.was, "to": self.now}
         if self.seen is not None:
             act |= {"figure": self.figure, **self.seen._asdict(), "limit": self.limit}
         return act

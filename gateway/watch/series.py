@@ -32,7 +32,7 @@ class Figure(NamedTuple):
     value: float
     low: float
     high: float
-    count: int
+    count: int  # type: ignore[assignment]  # of tuples' own words, the one that nobody misses here
 
 
 class CodeReading(NamedTuple):
@@ -180,19 +180,37 @@ class Series:
         same._known = self._known  # read by one at a time
         return same
 
-    def reading(self, now: float, windows: Windows, faults: frozenset[str] = frozenset()) -> Reading:
-        """All figures. It may take some tenths of a second with thousands of samples: not for an event loop."""
+    def without(self, reasons: frozenset[str]) -> Series:
+        """The same without the pairs of these reason codes."""
+        rest = Series(self.most, self.confidence, self.seed)
+        rest._lookups, rest._reuses = self._lookups, self._reuses
+        rest._pairs.extend(pair for pair in self._pairs if pair.reason not in reasons)
+        return rest
+
+    def reading(
+        self,
+        now: float,
+        windows: Windows,
+        faults: frozenset[str] = frozenset(),
+        apart: frozenset[str] = frozenset(),
+    ) -> Reading:
+        """All figures. It may take some tenths of a second with thousands of samples: not for an event loop.
+
+        Codes that stand `apart` have figures of their own and do not count in those of all: such as codes that few
+        sessions try again, of which nearly all is measured.
+        """
+        rest = self.without(apart) if apart else self
         return Reading(
             at=now,
             chr=self.chr(now, windows.chr),
-            ld=self.ld(now, windows.ld),
-            cs=self.cs(now, windows.cs),
+            ld=rest.ld(now, windows.ld),
+            cs=rest.cs(now, windows.cs),
             by_code=dict(self._by_code(now, windows)),
             faults=faults,
-            ld_median=self.ld(now, windows.ld, quantile=MEDIAN),
-            ld_total=self.ld(now, windows.ld, of="total"),
-            top1=self.mean(now, windows.cs, "top1"),
-            kl=self.kl(now, windows.cs),
+            ld_median=rest.ld(now, windows.ld, quantile=MEDIAN),
+            ld_total=rest.ld(now, windows.ld, of="total"),
+            top1=rest.mean(now, windows.cs, "top1"),
+            kl=rest.kl(now, windows.cs),
         )
 
     def _by_code(self, now: float, windows: Windows) -> Iterator[tuple[str, CodeReading]]:

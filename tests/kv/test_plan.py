@@ -193,3 +193,7 @@ def test_whatever_is_injected_agrees_is_clear_and_leaves_something_to_compute(
         assert jump.start >= max(end, 1)
         end = jump.end
     assert end < len(ours)
+
+
+def test_a_donor_that_is_named_for_its_banned_words_alone_gives_nothing_else() -> None:
+    assert planned([*DONOR.tokens[:100], 1, 2], DONOR, Mode.NONE, ban=True) == Plan()

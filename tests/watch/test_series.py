@@ -145,3 +145,12 @@ def test_what_is_held_is_bounded() -> None:
     assert figure(made.cs(NOW, math.inf)).count == MOST_READ
     assert figure(made.cs(NOW, math.inf)).value == 0.5
     assert figure(made.chr(NOW + MOST_SECONDS, math.inf)).count == MOST_SECONDS
+
+
+def test_codes_that_stand_apart_have_figures_of_their_own_and_do_not_count_in_those_of_all() -> None:
+    some = series(*(pair(n, alike=0.9) for n in range(10)), *(pair(n, alike=0.2, reason="R307") for n in range(10)))
+    together, apart = (some.reading(NOW, Windows(), apart=codes) for codes in (frozenset(), frozenset({"R307"})))
+    assert figure(together.cs).value == pytest.approx(0.55)
+    assert (figure(apart.cs).value, figure(apart.cs).count) == (pytest.approx(0.9), 10)
+    assert figure(apart.by_code["R307"].cs).value == pytest.approx(0.2)
+    assert len(some.pairs(NOW, 100)) == 20
