@@ -35,6 +35,7 @@ class Trip:
     recorded: bool = False  # somebody wants its words: then these two are filled
     asked: Mapping[str, Any] | None = None  # the body that was sent upstream, masked as the rules want it
     said: Mapping[int, str] = field(default_factory=dict)  # what the client reads of each choice's answer
+    captures: list[dict[str, Any]] = field(default_factory=list)  # that engines were asked to make, with their donors
     trace: Trace | None = None  # what its stages note, if it is traced
     _start: float = 0.0
 

@@ -184,6 +184,7 @@ class Usage:
 
     prompt: int = 0
     completion: int = 0
+    cached: int | None = field(default=None, compare=False)  # of the prompt, from the engine's memory; None: not told
 
     def __post_init__(self) -> None:
         if self.prompt < 0 or self.completion < 0:

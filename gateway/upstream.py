@@ -100,6 +100,12 @@ class Upstream:
             finally:
                 answer.close()
 
+    async def repeat(self, backend: str, asking: Asking, plan: Plan) -> Answer:
+        """What a client has asked once more, for ourselves. Fault if nobody answers; the caller closes the answer."""
+        _, living = self._fleet.named(backend)
+        call = Call("POST", asking.path, _dumped(asking.body), {"content-type": "application/json"}, plan)
+        return _willing(backend, await living.open(call))
+
     async def pass_on(self, model: str, call: Call) -> Answer:
         """A request that nobody judges, to the backend of its model; one without a body goes to the first."""
         name, backend = self._fleet.serving(model) if call.body else self._fleet.first()

@@ -49,7 +49,8 @@ class Plan(NamedTuple):
 
     `salt` keeps the prefix caches of tenants apart. With `captures` each try at the request makes a capture, and `told`
     hears once of each what became of it, as a rule after the exchange is over. `torn` gives the verdict on one whose
-    call ended before it was answered.
+    call ended before it was answered. `replica` is the one that is wished for where no donor names one; `more` is asked
+    beside all that, in the plugin's words.
     """
 
     salt: str
@@ -57,6 +58,8 @@ class Plan(NamedTuple):
     donor: Donor | None = None
     told: Callable[[Outcome], None] = _nobody
     torn: Callable[[Capture], None] = _unfinished
+    replica: str = ""
+    more: Mapping[str, Any] = {}
 
 
 class Call(NamedTuple):
@@ -76,6 +79,11 @@ class Capture(Protocol):
     """What a replica holds of a request until it hears a verdict. The first one counts; others change nothing."""
 
     report: Mapping[str, Any] | None  # what the answer itself said of it
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """What the replica was asked for: `capture` (its name), `donor` (or null), `mode`."""
+        ...
 
     def keep(self, reason: str, terms: Mapping[str, Any]) -> None:
         """Keep it for later requests, on these terms."""

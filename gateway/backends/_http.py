@@ -152,7 +152,8 @@ class HttpBackend:
 
     async def open(self, call: Call) -> HttpAnswer:
         tried: list[str] = []
-        wished = call.plan.donor.replica if call.plan and call.plan.donor else None
+        plan = call.plan
+        wished = (plan.donor.replica if plan.donor else plan.replica) if plan else None
         while True:
             replica = self._replicas.pick(tried, wished)
             if replica is None:

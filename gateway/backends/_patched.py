@@ -36,12 +36,13 @@ Ask = Callable[[str, str, Mapping[str, str], bytes], Awaitable[tuple[int, bytes]
 class Captured:
     """A capture that one replica was asked to make."""
 
-    __slots__ = ("_decided", "_enqueue", "_plan", "id", "replica", "report")
+    __slots__ = ("_decided", "_enqueue", "_plan", "asked", "id", "replica", "report")
 
     def __init__(self, replica: Replica, plan: Plan, enqueue: Callable[[Ruling], None]) -> None:
         self.id = secrets.token_hex(16)
         self.replica = replica
         self.report: Mapping[str, Any] | None = None
+        self.asked: Mapping[str, Any] = {"capture": self.id, "donor": None, "mode": "none"}
         self._plan, self._enqueue = plan, enqueue
         self._decided = False
 
@@ -117,8 +118,8 @@ class Plugin:
         capture = None
         if plan.captures:
             capture = Captured(replica, plan, self.enqueue)
-            asked = {"capture": capture.id, **_injection(plan, replica, engine)}
-            more["kv_transfer_params"] = {"retrace": asked}
+            capture.asked = {**capture.asked, **_injection(plan, replica, engine), **plan.more}
+            more["kv_transfer_params"] = {"retrace": capture.asked}
         return body[:-1] + b"," + orjson.dumps(more)[1:], capture
 
     def enqueue(self, ruling: Ruling) -> None:
@@ -188,7 +189,7 @@ def _injection(plan: Plan, replica: Replica, engine: Engine) -> dict[str, Any]:
     donor = plan.donor
     if donor and donor.replica == replica.url:
         mode = "prefix" if donor.mode == "splice" and "splice" not in engine.modes else donor.mode
-        if mode in engine.modes:
+        if mode == "none" or mode in engine.modes:  # none: its terms alone count
             return {"donor": donor.capture, "mode": mode, **donor.terms}
     return {"donor": None, "mode": "none"}
 

@@ -143,7 +143,8 @@ class OpenAISurface(Surface):
             if finding := choices.get(index):
                 choice["finish_reason"] = "content_filter"
                 if explain:
-                    choice["retrace"] = {"verdict": "block", "reason": finding.reason, "rule": finding.rule}
+                    told = {"verdict": "block", "reason": finding.reason, "rule": finding.rule}
+                    choice["retrace"] = {**choice.get("retrace", {}), **told}
         data["choices"] = kept
         return bool(kept) or not spoken_of
 
@@ -284,7 +285,11 @@ def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-    return Usage(*(count if isinstance(count, int) and count >= 0 else 0 for count in counts))
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    known = cached if isinstance(cached, int) and cached >= 0 else None
+    prompt, completion = (count if isinstance(count, int) and count >= 0 else 0 for count in counts)
+    return Usage(prompt, completion, known)
 
 
 def _channel(name: str, value: Any, path: leaves.Path) -> str:
