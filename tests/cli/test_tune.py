@@ -7,6 +7,9 @@ from pathlib import Path
 
 import yaml
 
+from gateway import tuned
+from gateway.overlay import Noted, Overlay
+from gateway.terms import Lookup
 from tests.commands import retrace
 from tests.rig import write_config
 
@@ -28,3 +31,33 @@ def test_tune_shows_the_curve_writes_the_best_and_takes_it_back(tmp_path: Path) 
     sample.write_text("nonsense\n")
     wrong = retrace("tune", str(sample), "-c", config)
     assert (wrong.returncode, "sample.jsonl:1" in wrong.stderr) == (1, True)
+
+
+def test_without_a_sample_it_says_what_to_write(tmp_path: Path) -> None:
+    told = retrace("tune", "-c", str(write_config(tmp_path, URL, [])))
+    assert (told.returncode, "--show" in told.stderr) == (2, True)
+
+
+def test_what_the_controller_holds_is_shown_and_taken_back_without_a_sample(tmp_path: Path) -> None:
+    config, file = str(write_config(tmp_path, URL, [], watch="watch.yaml")), tmp_path / "tuned.yaml"
+    (tmp_path / "watch.yaml").write_text("control: {mode: act}\n")
+    tuned.write_lookup(file, Lookup(chunk_bits=9), "s.jsonl")
+    tuned.write_hand(
+        file, Overlay(fallback=1764518887.0, acts=(Noted(at=1764518887.0, what="fallback", why="CS 0.5"),))
+    )
+    shown = retrace("tune", "--show", "-c", config)
+    assert shown.returncode == 0, shown.stderr
+    assert "chunk_bits 9" in shown.stdout
+    assert "CS 0.5" in shown.stdout
+    reset = retrace("tune", "--reset", "--show", "-c", config)
+    assert (reset.returncode, file.exists()) == (0, False)
+    assert "it holds nothing in force" in reset.stdout
+
+
+def test_a_broken_file_is_told_with_its_line_and_can_be_taken_back(tmp_path: Path) -> None:
+    config, file = str(write_config(tmp_path, URL, [])), tmp_path / "tuned.yaml"
+    file.write_text("hand:\n  bits: many\n")
+    shown = retrace("tune", "--show", "-c", config)
+    assert (shown.returncode, "tuned.yaml:2" in shown.stderr) == (1, True)
+    assert retrace("tune", "--reset", "-c", config).returncode == 0
+    assert not file.exists()
