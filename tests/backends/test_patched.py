@@ -14,6 +14,8 @@ import pytest
 from gateway.backends import Donor, Outcome, Plan, _http, _patched
 from gateway.backends._patched import Plugin
 from gateway.backends._replicas import Engine, Replica
+from gateway.kv import ask
+from gateway.surfaces import Asking
 from tests.plugin import asked, engine, in_front, replicas, settled
 from tests.rig import (
     CHAT,
@@ -384,6 +386,30 @@ async def test_verdicts_that_wait_are_sent_before_the_gateway_ends(tmp_path: Pat
             for _ in range(20):
                 await running.ask("/v1/chat/completions", CHAT)
         assert len(await settled(up, plugin, 20)) == 20
+
+
+def test_what_else_a_plan_asks_of_the_plugin_stands_beside_the_donor() -> None:
+    plan = Plan("salt", True, Donor("d", "http://a", "prefix", {}), more={"owner": "o", "record": False})
+    body, made = Plugin("up").added(b'{"a":1}', plan, Replica("http://a"), Engine("f", frozenset({"prefix"})))
+    assert made
+    told = orjson.loads(body)["kv_transfer_params"]
+    assert told["retrace"] == made.asked
+    read = ask.parse(told)
+    assert read
+    assert (read.capture, read.donor, read.owner, read.record) == (made.id, "d", "o", False)
+
+
+async def test_without_a_donor_too_a_replica_can_be_wished_for(tmp_path: Path) -> None:
+    async with (
+        engine(answers(completion("one"))) as (one, _, _),
+        engine(answers(completion("two"))) as (two, _, _),
+        in_front(tmp_path, [one, two]) as running,
+    ):
+        way = running.server._pipeline.way
+        for wished in (two, two, one, two):
+            answer = await way.repeat("up", Asking("/v1/chat/completions", CHAT), Plan("s", replica=wished))
+            assert await answer.read(1000) == completion("two" if wished == two else "one")
+            answer.close()
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,24 @@ def test_usage_is_what_the_upstream_counted_if_that_is_a_count(told: Any, usage:
     assert CHAT.read({"choices": [], "usage": told}).usage == usage
 
 
+@pytest.mark.parametrize(
+    ("details", "cached"),
+    [
+        ({"cached_tokens": 64}, 64),
+        ({"cached_tokens": 0}, 0),
+        ({"cached_tokens": -1}, None),
+        (None, None),
+        ({}, None),
+        ([], None),
+    ],
+)
+def test_what_the_engine_had_of_the_prompt_is_known_if_it_says_so(details: Any, cached: int | None) -> None:
+    told = {"prompt_tokens": 100, "completion_tokens": 1, "prompt_tokens_details": details}
+    usage = CHAT.read({"choices": [], "usage": told}).usage
+    assert usage is not None
+    assert (usage.prompt, usage.cached) == (100, cached)
+
+
 def test_an_event_of_usage_alone_is_nothing_without_it() -> None:
     assert CHAT.without_usage({"choices": [], "usage": {}}) is None
     assert CHAT.without_usage({"choices": [1], "usage": {}, "id": "x"}) == {"choices": [1], "id": "x"}
