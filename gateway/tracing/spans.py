@@ -103,9 +103,16 @@ def _asked(journey: Journey, own: bool) -> dict[str, Fact]:
     asked: dict[str, Fact] = {"gen_ai.operation.name": OPERATIONS[journey.surface] if own else "chat"}
     if journey.kin.provider:
         asked["gen_ai.provider.name"] = journey.kin.provider
-    if own and journey.model and (journey.kin.known or journey.status < 400):  # else nobody knows it but the client
+    if own and journey.model and _is_served(journey):
         asked["gen_ai.request.model"] = journey.model
     return asked
+
+
+def _is_served(journey: Journey) -> bool:
+    """Whether the model's name is more than a client's word: the configuration names it, or the endpoint that answered
+    (which may know it by a longer name)."""
+    served = journey.trace.facts.get("response_model")
+    return journey.kin.known or (isinstance(served, str) and served.startswith(journey.model))
 
 
 def _whole(journey: Journey) -> Iterator[tuple[str, Fact]]:

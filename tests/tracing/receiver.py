@@ -45,12 +45,14 @@ class Receiver:
     says: bytes = b""
     pause: float = 0.0  # seconds before it answers
     asked: int = 0
+    answered: int = 0
     url: str = ""
 
     async def take(self, request: web.Request) -> web.Response:
         self.asked += 1
         body = await request.read()
         await asyncio.sleep(self.pause)
+        self.answered += 1
         if self.status != 200:
             return web.Response(status=self.status, body=self.says, headers={"location": self.url + "/v1/elsewhere"})
         try:
