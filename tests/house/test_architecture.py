@@ -18,7 +18,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "gateway"
-ROOMS = ("checks", "probes", "surfaces", "backends", "stores", "gates", "tiers", "anchors")
+ROOMS = ("checks", "probes", "surfaces", "backends", "stores", "gates", "tiers", "anchors", "symptoms")
 # Each module may know those of the levels before its own, and no others. A room is one level: within it, every file
 # may know the room itself (its `__init__`) and its furniture (`_...`).
 LEVELS: Sequence[frozenset[str]] = (
@@ -28,17 +28,28 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"tracing.intent"}),
     frozenset(ROOMS),
     frozenset({"rules", "keys", "yamlfile", "metrics", "fleet", "context", "similar", "reports", "pulse"}),
+    frozenset({"doctor.http", "doctor.servers", "doctor.folders", "doctor.feedback"}),
     frozenset({"watch.series"}),
-    frozenset({"refine.caution"}),
+    frozenset({"refine.caution", "overlay"}),
     frozenset({"donors", "terms", "wording", "refine.wording", "refine.docket", "refine.memo", "refine.backlog"}),
+    frozenset({"assess.log", "assess.memory", "assess.tally", "assess.likeness"}),
+    frozenset({"assess.verdict", "doctor.answers"}),
+    frozenset({"assess.wording"}),
+    frozenset({"watch.control", "watch.acts", "watch.trying", "watch.versions", "tuned"}),
+    frozenset({"watch.levers", "watch.trials", "watch.register"}),
+    frozenset({"watch.controller", "watch.evidence"}),
+    frozenset({"audit.settings", "audit.proof", "audit.search"}),
+    frozenset({"audit.words", "audit.story"}),
+    frozenset({"audit.page", "audit.browser"}),
     frozenset({"retrace", "tune", "refine.reply", "refine.domains", "refine.guards"}),
     frozenset({"refine.edits"}),
     frozenset({"judge", "ledger", "upstream", "refine.file", "refine.ask", "refine.panel", "watch.file"}),
-    frozenset({"window", "refine.matter"}),
-    frozenset({"calls", "config", "refine.result", "jury"}),
-    frozenset({"anchored", "witness"}),
-    frozenset({"waiting", "inlet", "reload", "refine.refiner"}),
-    frozenset({"tracing.journey", "tracing.sampler", "genai"}),
+    frozenset({"window", "refine.matter", "watch.cases", "explain", "mainfile"}),
+    frozenset({"calls", "config", "refine.result", "jury", "watch.shadow"}),
+    frozenset({"doctor.visit"}),
+    frozenset({"anchored", "witness", "audit.record"}),
+    frozenset({"waiting", "inlet", "reload", "refine.refiner", "audit.auditor", "watch.hand", "watch.watchman"}),
+    frozenset({"tracing.journey", "tracing.sampler", "genai", "watch.keeper"}),
     frozenset({"tracing.spans"}),
     frozenset({"tracing.tracer"}),
     frozenset({"outbox", "metered"}),
@@ -53,7 +64,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"workers"}),
     frozenset({"cli"}),
 )
-WINGS = ("refine", "audit", "watch", "tracing")  # their modules stand in LEVELS by their whole names
+WINGS = ("refine", "audit", "watch", "tracing", "assess", "doctor")  # their modules stand in LEVELS by whole names
 # The second house, which runs inside the engine: it knows none of the first's, and the first none of it.
 ENGINE = "kv"
 ENGINE_LEVELS: Sequence[frozenset[str]] = (
@@ -89,7 +100,7 @@ KIN = {
 # Foreign libraries, and the only files that may know them.
 ONLY = {
     "aiohttp.web": {"server"},
-    "aiohttp": {"server", "backends._http", "probes.external"},
+    "aiohttp": {"doctor.http", "server", "backends._http", "probes.external"},
     "re2": {"checks._matcher", "tiers._patterns", "anchors.entity"},
     "ahocorasick_rs": {"checks.words"},
     "stdnum": {"checks.pii"},
@@ -100,14 +111,25 @@ ONLY = {
     "redis": {"stores._link"},
     "opentelemetry": {"tracing._otlp"},
     "requests": {"tracing._otlp"},
-    "numpy": {"chunks", "kv.layout", "stores._keys", "stores._table", "stores._codes", "stores.memory"},
-    "classifiers": {"similar", "retrace", "cli", "refine.refiner", "tiers._model"},
+    "numpy": {
+        "chunks",
+        "kv.layout",
+        "stores._keys",
+        "stores._table",
+        "stores._codes",
+        "stores.memory",
+        "watch.bounds",
+        "watch._compare",
+    },
+    "classifiers": {"doctor.visit", "similar", "retrace", "cli", "refine.refiner", "tiers._model"},
     "uvloop": {"workers"},
+    "rapidfuzz": {"watch.alike"},
     "vllm": {"kv.airlock"},
     "torch": {"kv.airlock", "kv.ban", "kv.capture", "kv.inject", "kv.layout", "kv.rope"},
     "starlette": {"kv.api"},
     "zstandard": {"kv._disk"},
-    "sqlite3": {"kv._database", "kv._index", "kv._intake", "kv.api", "kv.pool"},
+    "sqlite3": {"kv._database", "kv._index", "kv._intake", "kv.api", "kv.pool", "audit._index", "audit.search", "cli"},
+    "jinja2": {"audit.page"},
     "typer": {"cli"},
     "rich": {"cli"},
 }
