@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
@@ -28,6 +29,11 @@ def read(path: Path) -> dict[str, Evidence]:
     except (OSError, ValidationError) as fault:
         log.error("what trials had shown can't be read, they begin anew: %s: %s", path, str(fault).partition("\n")[0])
         return {}
+
+
+def dumped(seen: Mapping[str, Evidence]) -> bytes:
+    """As it stands in the file."""
+    return orjson.dumps(seen)
 
 
 def write(path: Path, kept: bytes) -> None:
@@ -64,7 +70,7 @@ class Evidences:
         """Put it away, if that is due (none: it is) and anything is new."""
         if now is not None and now < self._saved + SAVED:
             return
-        kept = orjson.dumps(self._seen)
+        kept = dumped(self._seen)
         self._saved = now or self._saved
         if kept == self._kept:
             return
