@@ -7,7 +7,7 @@ ENGINE := .venv-engine/bin/python
 TRAIN := .venv-train/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help up down watch test test-fast check fix bench train train-context train-refine lock schema setup setup-all setup-redis setup-prometheus setup-train
+.PHONY: help up down watch test test-fast check fix bench train train-context train-refine lock schema setup setup-all setup-redis setup-prometheus setup-chromium setup-train
 
 help:  ## list the targets
 	@echo
@@ -29,13 +29,14 @@ down:  ## stop what make up and make watch started
 watch:  ## watch what make up started: Prometheus with its alerts, and Grafana where there is one
 	@$(PYTHON) -m deploy.setup.watch
 
-test: setup-all setup-redis setup-prometheus  ## all tests, the ones against a real engine included
-	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
+test: setup-all setup-redis setup-prometheus setup-chromium  ## all tests, the ones against a real engine included
+	$(VENV) -m pytest -m "not engine and not alone" -n auto $(ARGS)
+	$(VENV) -m pytest -m alone $(ARGS)
 	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
 	$(VENV) -m pytest -m engine $(ARGS)
 
-test-fast: setup setup-redis setup-prometheus  ## the tests that need no engine
-	$(VENV) -m pytest -m "not engine" -n auto $(ARGS)
+test-fast: setup setup-redis setup-prometheus  ## the tests that need neither an engine nor the machine for themselves
+	$(VENV) -m pytest -m "not engine and not alone" -n auto $(ARGS)
 
 check: setup  ## lint, formatting, types
 	$(VENV) -m ruff check .
@@ -78,6 +79,10 @@ setup-redis:
 # A real Prometheus, whose promtool tests the alerts.
 setup-prometheus:
 	@$(PYTHON) -m deploy.setup.prometheus
+
+# A browser, which prints reports.
+setup-chromium:
+	@$(PYTHON) -m deploy.setup.chromium
 
 setup-train:
 	@$(PYTHON) -m deploy.setup.env train

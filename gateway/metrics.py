@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -19,6 +21,7 @@ class Metrics(Vocabulary):
 
     def __init__(self) -> None:
         super().__init__()
+        self._backends: set[str] = set()
         self._child = lru_cache(maxsize=4096)(lambda metric, *labels: metric.labels(*labels))
         self._exchange = lru_cache(maxsize=1024)(self._exchange_children)
         self._generation = lru_cache(maxsize=1024)(self._generation_children)
@@ -53,6 +56,14 @@ class Metrics(Vocabulary):
 
     def upstream_error(self, backend: str, kind: str) -> None:
         self._child(self.upstream_errors, backend, kind).inc()
+
+    def backends(self, health: Mapping[str, bool]) -> None:
+        """Which backends have a healthy replica: all there are, by name."""
+        for name in self._backends - health.keys():
+            self.backend_up.labels(name).set(math.nan)  # it can't be taken away where several processes count
+        self._backends |= health.keys()
+        for name, up in health.items():
+            self.backend_up.labels(name).set(1 if up else 0)
 
     def client_gone(self, surface: str) -> None:
         self._child(self.gone, surface).inc()
@@ -89,6 +100,10 @@ class Metrics(Vocabulary):
     def observe_declined(self, reason: str) -> None:
         self._child(self.declined, reason).inc()
 
+    def rewind_spent(self, finding: Finding) -> None:
+        """A finding called for a rewind; there could be none, so it meant something else."""
+        self._child(self.rewinds_spent, finding.reason, finding.action.value).inc()
+
     def observe_rewind(self, reason: str, anchor: str, wasted: int) -> None:
         """An answer was cut back; so many tokens of it were lost."""
         self._child(self.rewinds, reason, anchor).inc()
@@ -124,6 +139,20 @@ class Metrics(Vocabulary):
         """Whether second readings are made."""
         self.refine_up.set(1 if up else 0)
 
+    def audit(self, event: str, count: int = 1) -> None:
+        """Lines of the audit log were `written` or `lost`, or a try at it `failed`. From any thread."""
+        self._child(self.audited, event).inc(count)
+
+    def acted(self, act: str, code: str, how: str) -> None:
+        """The controller did something, to a reason code or to all; or it only proposed it, or failed to."""
+        self._child(self.acts, act, code, how).inc()
+
+    def holding(self, *, fallback: bool, breaker: bool, codes_off: int, loosened: int) -> None:
+        """What it holds in force."""
+        held = {"fallback": fallback, "breaker": breaker, "codes_off": codes_off, "loosened": loosened}
+        for what, count in held.items():
+            self.hand.labels(what).set(int(count))
+
     def observe_generation(
         self, whom: tuple[str, str, str], error: str, seconds: float, first: float | None, usage: Usage | None
     ) -> None:
@@ -144,6 +173,33 @@ class Metrics(Vocabulary):
     def traced(self, event: str, count: int = 1) -> None:
         """What became of so many traces: `sent`, `dropped`, `failed` or `limited`. From any thread."""
         self._child(self.traces, event).inc(count)
+
+    def figure(self, name: str, figure: tuple[float, float, float, int] | None) -> None:
+        """A figure was read: its value, its bounds, and of how many samples it is; None if there are none."""
+        told = figure or (math.nan, math.nan, math.nan, 0)
+        for of, value in zip(("value", "low", "high"), told, strict=False):
+            self._child(self.figures, name, of).set(value)
+        self._child(self.figure_samples, name).set(told[3])
+
+    def shadowed(self, result: str) -> None:
+        """An exchange was drawn to be repeated: `made`, or why not."""
+        self._child(self.shadows, result).inc()
+
+    def shadow_spent(self, side: str, tokens: int) -> None:
+        self._child(self.shadow_tokens, side).inc(tokens)
+
+    def unconfirmed(self, codes: Mapping[str, bool]) -> None:
+        """Which reason codes are off until somebody confirms their policies: all there are."""
+        for code, off in codes.items():
+            self.policy_unconfirmed.labels(code).set(1 if off else 0)
+
+    def policies_fault(self, kind: str) -> None:
+        """The state file of policies was `unreadable`, or `unwritable`."""
+        self._child(self.policy_faults, kind).inc()
+
+    def trial(self, event: str) -> None:
+        """A changed policy was `begun` to be tried, `accepted`, `turned_back`, `withdrawn`, or in force `at_once`."""
+        self._child(self.trials, event).inc()
 
     def reloaded(self, ok: bool) -> None:
         self._child(self.reloads, "ok" if ok else "failed").inc()

@@ -73,6 +73,13 @@ class Vocabulary:
         self.upstream_errors = Counter(
             "retrace_upstream_errors", "What went wrong upstream.", ["backend", "kind"], registry=registry
         )
+        self.backend_up = Gauge(
+            "retrace_backend_up",
+            "1 if a replica of the backend is healthy; NaN once the backend is gone from the files.",
+            ["backend"],
+            registry=registry,
+            multiprocess_mode="livemostrecent",
+        )
         self.broken = Counter("retrace_guard_broken", "Checks that failed at work.", ["rule"], registry=registry)
         self.probes = Counter(
             "retrace_probes", "Questions of rules that take their time, by answer.", ["rule", "said"], registry=registry
@@ -117,6 +124,12 @@ class Vocabulary:
             "retrace_rewinds",
             "Answers cut back, by why and to which kind of anchor.",
             ["reason", "anchor"],
+            registry=registry,
+        )
+        self.rewinds_spent = Counter(
+            "retrace_rewinds_spent",
+            "Findings that call for a rewind and could have none (any more), by what they meant instead.",
+            ["reason", "action"],
             registry=registry,
         )
         self.wasted = Counter(
@@ -165,6 +178,25 @@ class Vocabulary:
             registry=registry,
             multiprocess_mode="livemin",
         )
+        self.audited = Counter(
+            "retrace_audit",
+            "Lines of the audit log: written, or lost; and tries to write that failed.",
+            ["event"],
+            registry=registry,
+        )
+        self.acts = Counter(
+            "retrace_acts",
+            "What the controller did, or proposed, or could not do.",
+            ["act", "code", "how"],
+            registry=registry,
+        )
+        self.hand = Gauge(
+            "retrace_hand",
+            "What the controller holds in force: fallback and breaker 0 or 1, codes that are off, bits loosened.",
+            ["what"],
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
         self.gen_ai_duration = Histogram(
             "gen_ai_server_request_duration_seconds",
             "Request until its answer had left.",
@@ -191,6 +223,42 @@ class Vocabulary:
             "Traces: sent, dropped (the queue was full), failed (not taken), limited (too many in a second).",
             ["event"],
             registry=registry,
+        )
+        self.figures = Gauge(
+            "retrace_figure",
+            "What reuse gives and costs, by repeats without it: the value and its bounds; NaN while there is none.",
+            ["figure", "of"],
+            registry=registry,
+            multiprocess_mode="livemostrecent",
+        )
+        self.figure_samples = Gauge(
+            "retrace_figure_samples",
+            "Of how many samples a figure is.",
+            ["figure"],
+            registry=registry,
+            multiprocess_mode="livemostrecent",
+        )
+        self.shadows = Counter(
+            "retrace_shadow", "Exchanges drawn to be repeated, by what came of it.", ["result"], registry=registry
+        )
+        self.shadow_tokens = Counter(
+            "retrace_shadow_tokens", "Tokens of repeats, no client's.", ["side"], registry=registry
+        )
+        self.policy_unconfirmed = Gauge(
+            "retrace_policy_unconfirmed",
+            "1 while nothing is reused of a reason code, since its rules changed and nobody has confirmed its policy.",
+            ["reason"],
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
+        self.policy_faults = Counter(
+            "retrace_policy_faults",
+            "The state file of policies could not be read, or not be written.",
+            ["kind"],
+            registry=registry,
+        )
+        self.trials = Counter(
+            "retrace_trials", "What happened to changed policies of reuse.", ["event"], registry=registry
         )
         self.reloads = Counter("retrace_reloads", "Configurations read, by outcome.", ["result"], registry=registry)
         self.reload_ok = Gauge(

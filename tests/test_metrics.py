@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,48 @@ def test_each_figure_has_its_name_and_labels() -> None:
     assert told["retrace_reload_ok"] == 0
     metrics.reloaded(ok=True)
     assert page(metrics)["retrace_reload_ok"] == 1
+
+
+def test_a_backend_that_is_gone_is_neither_up_nor_down() -> None:
+    metrics = Metrics()
+    metrics.backends({"one": True, "two": False})
+    told = page(metrics)
+    assert (told['retrace_backend_up{backend="one"}'], told['retrace_backend_up{backend="two"}']) == (1, 0)
+    metrics.backends({"one": False})
+    told = page(metrics)
+    assert told['retrace_backend_up{backend="one"}'] == 0
+    assert math.isnan(told['retrace_backend_up{backend="two"}'])
+    metrics.backends({"one": False, "two": True})
+    assert page(metrics)['retrace_backend_up{backend="two"}'] == 1
+
+
+async def test_a_scrape_tells_which_backends_are_down(tmp_path: Path) -> None:
+    async with upstream(answers(completion("hi"))) as (url, _), gateway(tmp_path, [url]) as running:
+        await until(running.server._fleet.first()[1].healthy)
+        assert (await running.metrics())['retrace_backend_up{backend="up"}'] == 1
+    async with gateway(tmp_path, ["http://127.0.0.1:9"]) as running:
+        await until(lambda: not running.server._fleet.first()[1].healthy())
+        assert (await running.metrics())['retrace_backend_up{backend="up"}'] == 0
+
+
+async def test_a_rewind_that_can_not_be_had_is_counted_by_what_it_means_instead(tmp_path: Path) -> None:
+    rules = [
+        regex("guaranteed", action="rewind", id="promise", rewind={"budget": 1}),
+        regex("surely", action="rewind", id="surely", rewind={"budget": 1, "else": "tag"}),
+    ]
+    told: list[dict[str, float]] = []
+    for word in ("guaranteed", "surely", "fair"):
+        script = streams([delta("It pays a "), delta(f"{word} rate."), delta(finish="stop"), DONE])
+        async with upstream(script) as (url, _), gateway(tmp_path, [url], rules) as running:
+            async with await running.chat(stream=True) as response:
+                await response.read()
+            told.append(await running.metrics())
+    spent = [{name: value for name, value in one.items() if "rewinds_spent_total" in name} for one in told]
+    assert spent == [
+        {'retrace_rewinds_spent_total{action="block",reason="R101"}': 1},
+        {'retrace_rewinds_spent_total{action="tag",reason="R101"}': 1},
+        {},
+    ]
 
 
 async def test_every_way_a_request_can_end_is_counted_once(tmp_path: Path) -> None:

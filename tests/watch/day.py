@@ -32,6 +32,7 @@ REFINE = {
     "queue": {"type": "file", "path": "review.jsonl", "most": 2},
     "backlog": {"load_below": 1, "pause_seconds": 0.02, "most": 2},
 }
+PAUSE = 0.3  # seconds between two rounds, in which the gateway is scraped and its backlog worked off
 WORDS = {"mode": "prefix", "why": "refused", "reason": "no_match", "hook": "recorder", "state": "kept", "": ""}
 
 
@@ -60,8 +61,10 @@ class Endpoint:
     """What stands behind the gateway, its figures included."""
 
     readable: bool = True  # it reads answers once more
+    faulty: bool = True  # it hangs up on some, and every second reading fails
     gone: bool = False  # it hangs up on everybody
-    turn: Iterator[int] = field(default_factory=itertools.count)
+    looks: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    readings: Iterator[int] = field(default_factory=itertools.count)
 
     async def speak(self, seen: Seen, writer: asyncio.StreamWriter) -> None:
         """Answer anything, by what it asks."""
@@ -70,14 +73,14 @@ class Endpoint:
         elif seen.path == "/metrics":
             writer.write(http(self._page(), headers={"content-type": "text/plain; version=0.0.4"}))
         elif is_reading(seen):
-            good = self.readable and next(self.turn) % 2
+            good = self.readable and (next(self.readings) % 2 or not self.faulty)
             writer.write(http(review(RATE)) if good else http(b"{}", 500))
         else:
             await self._answer(seen, writer)
 
     async def _answer(self, seen: Seen, writer: asyncio.StreamWriter) -> None:
         asked = seen.json["messages"][-1]["content"]
-        if "hangs up" in asked:
+        if "hangs up" in asked and self.faulty:
             writer.close()
         elif "takes long" in asked:
             await asyncio.Event().wait()
@@ -92,7 +95,7 @@ class Endpoint:
 
     def _page(self) -> bytes:
         """The figures of vLLM's plugin, as its prom.py names them; all that counts goes up with each look."""
-        step = next(self.turn) + 1
+        step = next(self.looks)
         lines = []
         for what, (label, _) in {**COUNTERS, **GAUGES}.items():
             name = f"retrace_kv_{what}_total" if what in COUNTERS else f"retrace_kv_{what}"
@@ -107,7 +110,6 @@ class Day:
     def __init__(self, running: Running, plugin: Plugin) -> None:
         self._running, self._plugin = running, plugin
         self._rounds = 0
-        self.faults = True  # the endpoint hangs up on some
         self._over = False
 
     def stop(self) -> None:
@@ -119,12 +121,17 @@ class Day:
             injected = {**REPORT, "mode": "prefix", "injected_tokens": 400, "recomputed_tokens": 16}
             self._plugin.report = {**REPORT, "declined": "no_match"} if self._rounds % 4 else injected
             await asyncio.gather(*(self._ask(text, number % 2 == 0) for number, text in enumerate(self._texts())))
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(PAUSE)
 
     def _texts(self) -> list[str]:
-        texts = ["hello", "hello", "a bomb", "a crash", "what rate?", "what rate?", f"which rate in {self._rounds}?"]
-        texts += ["a promise, once", "a promise, twice", "a promise, twice", "this takes long", "this takes long"]
-        return texts + (["hangs up"] * 2 if self.faults else [])
+        """One round: of each kind enough for every share that an alert hangs on to be far beyond its limit.
+
+        Rates that nobody asked for before are read anew; of those whose reading fails, more must wait at once than the
+        backlog holds.
+        """
+        texts = ["hello", "a bomb", "a crash", "what rate?", "what rate?", "a promise, once"]
+        texts += [f"which rate in year {self._rounds} of plan {plan}?" for plan in range(6)]
+        return texts + ["a promise, twice"] * 4 + ["this takes long"] * 4 + ["hangs up"] * 3
 
     async def _ask(self, text: str, stream: bool) -> None:
         messages = [{"role": "system", "content": PAPER}, {"role": "user", "content": text}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,12 +26,14 @@ class Query(NamedTuple):
     text: str
 
 
+@cache
 def rules() -> list[dict[str, Any]]:
     """All rules, alerts and recorded figures, in order."""
     files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in RULE_FILES]
     return [rule for file in files for group in file["groups"] for rule in group["rules"]]
 
 
+@cache
 def alerts() -> dict[str, dict[str, Any]]:
     return {rule["alert"]: rule for rule in rules() if "alert" in rule}
 
@@ -39,13 +42,14 @@ def recorded() -> set[str]:
     return {rule["record"] for rule in rules() if "record" in rule}
 
 
-def checks() -> Iterator[dict[str, Any]]:
+@cache
+def checks() -> list[dict[str, Any]]:
     """What the rules' own tests expect."""
-    for path in TEST_FILES:
-        for test in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]:
-            yield from test["promql_expr_test"]
+    files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in TEST_FILES]
+    return [check for file in files for test in file["tests"] for check in test["promql_expr_test"]]
 
 
+@cache
 def boards() -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in BOARD_FILES}
 
@@ -61,7 +65,18 @@ def queries() -> list[Query]:
     asked = [Query(rule.get("alert") or rule["record"], rule["expr"]) for rule in rules()]
     for name, panel in panels():
         asked += [Query(f"{name}: {panel['title']}", target["expr"]) for target in panel["targets"]]
+    for name, board in boards().items():
+        asked += [Query(f"{name}: {one['name']}", one["expr"]) for one in board["annotations"]["list"]]
     return asked
+
+
+OF_ITSELF = ("figure", "shadow", "acts", "hand", "policy", "trials", "audit", "trace_", "probe")
+
+
+def of_itself(query: Query) -> bool:
+    """Whether it asks for what a gateway tells of its own watch, log, traces and helpers."""
+    names = tuple(f"retrace_{part}" for part in OF_ITSELF)
+    return any(selector.metric.startswith(names) for selector in selectors(query.text))
 
 
 def settled(text: str, interval: str = "2s", span: str = "1m") -> str:

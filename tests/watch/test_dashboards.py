@@ -108,7 +108,7 @@ BOARD = {
 
 
 def test_each_part_of_the_house_has_its_dashboard() -> None:
-    assert set(BOARDS) == {"overview", "retrace", "refine", "rules"}
+    assert set(BOARDS) == {"overview", "retrace", "refine", "rules", "watch"}
 
 
 @pytest.mark.parametrize("name", BOARDS)

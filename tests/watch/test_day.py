@@ -60,11 +60,12 @@ async def town(folder: Path) -> AsyncIterator[Town]:
 
 
 def test_time_goes_faster_and_nothing_else_changes() -> None:
-    assert faster("5m") == "1000ms"
-    assert faster("[30m]") == "[6000ms]"
-    assert faster("offset 1h") == "offset 12000ms"
+    assert faster("5m") == "5000ms"
+    assert faster("[30m]") == "[30000ms]"
+    assert faster("offset 1h") == "offset 60000ms"
 
 
+@pytest.mark.alone
 async def test_a_bad_day_is_seen_shown_and_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, "gateway")  # a bad day has much to tell
     async with town(tmp_path) as at:
@@ -75,22 +76,11 @@ async def test_a_bad_day_is_seen_shown_and_over(tmp_path: Path, caplog: pytest.L
         at.store.kill()
         at.endpoint.readable = False
         await at.watch.until(lambda firing: firing >= MIXED - {"RetraceDonorsDeclined"} | BROKEN)
-        await _all_is_shown(at.watch)
+        await at.watch.shows([query for query in plans.queries() if not plans.of_itself(query)])
         rules.write_text(good, encoding="utf-8")
         at.store.start()
-        at.endpoint.readable, at.day.faults = True, False
+        at.endpoint.readable, at.endpoint.faulty = True, False
         ended = BROKEN | {"RetraceUpstreamErrors"}
         await at.watch.until(lambda firing: not ended & firing)
         at.endpoint.gone = True
         await at.watch.until(lambda firing: firing >= GONE)
-
-
-async def _all_is_shown(watch: Station) -> None:
-    """Every panel, and every figure that is recorded, has something to show; a scrape that came late is made up for."""
-    left = [query for query in plans.queries() if query.who not in plans.alerts()]
-    for _ in range(100):
-        left = [query for query in left if not await watch.ask(plans.settled(query.text))]
-        if not left:
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError(f"nothing is shown by {[query.who for query in left]}")
