@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -15,13 +16,19 @@ import orjson
 from yarl import URL
 
 from gateway.doctor import _exposition
-from gateway.symptoms import Alert, Look, Replica, Reply
+from gateway.symptoms import Alert, Look, Replica, Reply, Trend
 
 PATIENCE = 3.0  # seconds for an answer
 LONGEST = 8 << 20  # bytes of one
 LOOKS = 3  # at an engine's figures
 _SECRET_HEADER = "x-retrace-secret"
-_MOST_ALERTS = 100
+_MOST = 100  # alerts or engines of one Prometheus
+# The share of its KV cache that each running request of an engine holds, over half an hour.
+_HELD = (
+    "sum by (instance) (avg_over_time(vllm:kv_cache_usage_perc[30m]{ago}))"
+    " / clamp_min(sum by (instance) (avg_over_time(vllm:num_requests_running[30m]{ago})), 1)"
+)
+AGO = " offset 6h"
 
 
 class Address(NamedTuple):
@@ -104,7 +111,33 @@ class Asker:
         if not isinstance(listed, list):
             return (reply if reply.status != 200 else reply._replace(status=0, why="not a Prometheus")), ()
         firing = [one for one in listed if isinstance(one, dict) and one.get("state") == "firing"]
-        return reply, [_alert(one) for one in firing[:_MOST_ALERTS]]
+        return reply, [_alert(one) for one in firing[:_MOST]]
+
+    async def trends(self, url: str) -> Sequence[Trend]:
+        """Of the engines that a Prometheus scrapes: what a running request held six hours ago, and holds now."""
+        now, before = await asyncio.gather(*(self._vector(url, _HELD.format(ago=ago)) for ago in ("", AGO)))
+        return [Trend(one, before[one], now[one]) for one in sorted(now) if one in before][:_MOST]
+
+    async def _vector(self, url: str, query: str) -> Mapping[str, float]:
+        """The values of a query by instance; none where it can't be answered."""
+        address = str(URL(url.rstrip("/") + "/api/v1/query").with_query(query=query))
+        data = (await self.ask(address)).told.get("data")
+        rows = data.get("result") if isinstance(data, dict) else None
+        return dict(_values(rows if isinstance(rows, list) else []))
+
+
+def _values(rows: Sequence[object]) -> Iterator[tuple[str, float]]:
+    for row in rows:
+        match row:
+            case {"metric": {"instance": str(name)}, "value": [_, str(text)]} if math.isfinite(value := _float(text)):
+                yield name, value
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _alert(told: Mapping[str, object]) -> Alert:

@@ -69,7 +69,8 @@ async def _asked(wish: Wish, house: House | None, facts: Facts) -> Facts:
             facts = facts._replace(gateway=await ready)
         if watch:
             reply, firing = await watch
-            facts = facts._replace(prometheus=reply, alerts=firing)
+            trends = await asker.trends(wish.prometheus or "") if reply.status == 200 else ()
+            facts = facts._replace(prometheus=reply, alerts=firing, trends=trends)
     return facts
 
 

@@ -145,6 +145,14 @@ class Alert(NamedTuple):
     summary: str
 
 
+class Trend(NamedTuple):
+    """Of one engine, as Prometheus remembers it: the share of its KV cache that a running request held."""
+
+    instance: str
+    before: float
+    now: float
+
+
 class Facts(NamedTuple):
     """All that was gathered. None is what nobody asked for, or what could not be had."""
 
@@ -158,6 +166,7 @@ class Facts(NamedTuple):
     feedback: Feedback | None = None
     prometheus: Reply | None = None
     alerts: Sequence[Alert] = ()
+    trends: Sequence[Trend] = ()
 
 
 class Symptom(ABC):

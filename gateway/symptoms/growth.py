@@ -1,17 +1,18 @@
 """Whether the KV cache grows with long contexts: full, preempting, held by nobody, or more of it for each request.
 
-An engine's own figures are looked at several times, seconds apart. `used` is the share of KV blocks that requests hold;
-blocks that are only kept for later are free.
+An engine's own figures are looked at several times, seconds apart; what Prometheus remembers of them tells about hours.
+`used` is the share of KV blocks that requests hold; blocks that are only kept for later are free.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gateway.symptoms import Facts, Light, Look, Said, Sign, Symptom, green, grey
+from gateway.symptoms import Facts, Light, Look, Said, Sign, Symptom, Trend, green, grey
 
 FULL = 0.9  # share of the cache from which requests begin to wait or to be thrown out
 IDLE = 0.05  # share that is more than nothing
+GROWN = 1.5  # times what a running request held some hours ago
 TIMES = 3.0  # what a running request holds, over what requests that ended have had
 
 _ROOM = Said(
@@ -41,6 +42,9 @@ class Plug(Symptom):
             if looks:
                 seen = True
                 yield _seen(f"{replica.backend} {replica.url}", looks)
+        for trend in facts.trends:
+            seen = True
+            yield _trend(trend)
         if not seen:
             yield grey("KV", "no engine tells its figures on /metrics", "没有引擎在 /metrics 上给出数据")
 
@@ -73,6 +77,17 @@ def _seen(about: str, looks: Sequence[Look]) -> Sign:
         return Sign(Light.YELLOW, about, seen, _LONG)
     running = f"{last.running:.0f}"
     return green(about, f"{used[-1]:.0%} used by {running} requests", f"{running} 个请求占用 {used[-1]:.0%}")
+
+
+def _trend(trend: Trend) -> Sign:
+    before, now = f"{trend.before:.1%}", f"{trend.now:.1%}"
+    seen = Said(
+        f"a running request holds {now} of the cache, some hours ago {before}",
+        f"每个运行中的请求占用缓存的 {now}，数小时前为 {before}",
+    )
+    if trend.before > 0 and trend.now > GROWN * trend.before:
+        return Sign(Light.YELLOW, trend.instance, seen, _LONG)
+    return green(trend.instance, *seen)
 
 
 def _grown(look: Look) -> float | None:

@@ -10,7 +10,7 @@ import orjson
 from deploy.setup import ports
 from gateway.doctor import http
 from gateway.doctor.http import Address, Asker
-from gateway.symptoms import Alert
+from gateway.symptoms import Alert, Trend
 from tests.plugin import engine
 from tests.rig import RawUpstream, Script, Seen, answers, completion, gateway, upstream
 from tests.rig import http as written
@@ -116,6 +116,19 @@ async def test_only_alerts_that_fire_are_told() -> None:
     assert (strange.status, strange.why, none) == (0, "not a Prometheus", ())
 
 
+async def test_what_prometheus_remembers_of_an_engine_is_compared_with_now() -> None:
+    async def remembers(seen: Seen, writer: asyncio.StreamWriter) -> None:
+        values = {"e:1": "0.01", "e:2": "0.02"} if "offset" in seen.path else {"e:1": "0.04", "e:3": "1", "e:4": "NaN"}
+        rows = [{"metric": {"instance": name}, "value": [1, value]} for name, value in values.items()]
+        writer.write(
+            written(orjson.dumps({"status": "success", "data": {"result": [*rows, "odd", {"value": [1, "x"]}]}}))
+        )
+
+    async with upstream(remembers) as (url, _), upstream(answers(b"[]")) as (other, _), Asker() as asker:
+        assert await asker.trends(url) == [Trend("e:1", 0.01, 0.04)]
+        assert await asker.trends(other) == []
+
+
 async def test_no_more_is_read_than_a_page_may_have() -> None:
     async def endless(_seen: Seen, writer: asyncio.StreamWriter) -> None:
         writer.write(written(b"x" * (2 * http.LONGEST)))
@@ -128,4 +141,8 @@ async def test_no_more_is_read_than_a_page_may_have() -> None:
 async def test_a_real_prometheus_is_asked_as_well(tmp_path: Path) -> None:
     async with station(tmp_path) as there, Asker(patience=20) as asker:
         reply, _ = await asker.alerts(there.url)
+        queries = [http._HELD.format(ago=ago) for ago in ("", http.AGO)]
+        answered = [await there.ask(query) for query in queries]  # Prometheus understands them
+        trends = await asker.trends(there.url)
+    assert (answered, trends) == ([[], []], [])
     assert (reply.status, reply.why, reply.told["status"]) == (200, "", "success")

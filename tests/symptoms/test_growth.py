@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.symptoms import Trend
 from gateway.symptoms.growth import Plug
 from tests.symptoms.facts import lights, look, replica, seen
 
@@ -38,6 +39,13 @@ def test_each_course_has_its_light(looks: list[dict[str, Any]], light: str) -> N
 def test_how_much_longer_requests_have_become_is_told() -> None:
     (sign,) = seen(Plug(), replicas=[replica(looks=[look(running=1)])])
     assert "3.6 times" in sign.seen.en
+
+
+def test_what_prometheus_remembers_tells_about_hours() -> None:
+    grown, same = Trend("e:1", 0.01, 0.016), Trend("e:2", 0.01, 0.014)
+    signs = seen(Plug(), trends=[grown, same, Trend("e:3", 0.0, 0.5)])
+    assert [sign.light for sign in signs] == ["yellow", "green", "green"]
+    assert "1.6%" in signs[0].seen.en
 
 
 def test_an_engine_that_tells_nothing_is_not_looked_at() -> None:
