@@ -167,8 +167,8 @@ class Metrics(Vocabulary):
 
     def _generation_children(self, *labels: str) -> tuple[Histogram, Histogram, Histogram, Histogram]:
         *whom, error = labels
-        counts = (self.gen_ai_tokens.labels(*whom, kind) for kind in ("input", "output"))
-        return self.gen_ai_duration.labels(*whom, error), self.gen_ai_first.labels(*whom), *counts
+        prompt, completion = (self.gen_ai_tokens.labels(*whom, kind) for kind in ("input", "output"))
+        return self.gen_ai_duration.labels(*whom, error), self.gen_ai_first.labels(*whom), prompt, completion
 
     def traced(self, event: str, count: int = 1) -> None:
         """What became of so many traces: `sent`, `dropped`, `failed` or `limited`. From any thread."""

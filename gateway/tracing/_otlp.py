@@ -60,7 +60,11 @@ class Exporter:
 
     def carry(self, spans: Sequence[Span]) -> bool:
         """Whether they were taken, within the time that there is."""
-        return self._exporter.export([self._made(span) for span in spans]) is SpanExportResult.SUCCESS
+        return self._exporter.export(self.written(spans)) is SpanExportResult.SUCCESS
+
+    def written(self, spans: Sequence[Span]) -> list[ReadableSpan]:
+        """The spans as the library has them."""
+        return [self._made(span) for span in spans]
 
     def stop(self) -> None:
         """Whoever waits to try again gives up."""

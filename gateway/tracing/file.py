@@ -49,7 +49,7 @@ class Tracing(Strict):
         default=True, description="A caller that sends a `traceparent` decides itself whether its exchange is traced."
     )
     per_second: float = Field(
-        default=20.0,
+        default=10.0,
         gt=0,
         le=10_000,
         description="Most exchanges that are traced in a second, whoever wants them traced: what bounds the cost.",

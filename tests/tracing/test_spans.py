@@ -25,11 +25,14 @@ from tests.refine.rigs import ANSWER, RATE, both, reads
 from tests.rig import (
     Script,
     answers,
+    chunk,
     completion,
+    delta,
     gateway,
     raw_answer,
     regex,
     rule,
+    stream_head,
     until,
     upstream,
 )
@@ -278,11 +281,10 @@ async def test_a_fault_of_the_upstream_is_the_error_of_the_exchange(tmp_path: Pa
 
 async def test_a_stream_that_breaks_off_is_an_error_whatever_its_status(tmp_path: Path) -> None:
     async with receiver() as gatherer:
-        cut = says("never ", "ends")
 
-        async def torn(seen: Any, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(cut(seen, _Half(writer)))
-            await asyncio.gather(task, return_exceptions=True)
+        async def torn(_seen: Any, writer: asyncio.StreamWriter) -> None:
+            writer.write(stream_head() + chunk(delta("never ")))
+            await writer.drain()
             writer.close()
 
         async with before(tmp_path, torn, tracing={"endpoint": gatherer.url}) as (sdks, _):
@@ -291,22 +293,6 @@ async def test_a_stream_that_breaks_off_is_an_error_whatever_its_status(tmp_path
             spans = await gatherer.trace()
     assert spans[0].facts["http.response.status_code"] == 200
     assert spans[0].error == the(spans, "relay").error == "broken_off"
-
-
-class _Half:
-    """A writer that ends in the middle of an answer."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer, self._left = writer, 3
-
-    def write(self, data: bytes) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise ConnectionError
-        self._writer.write(data)
-
-    async def drain(self) -> None:
-        await self._writer.drain()
 
 
 async def test_a_probe_that_fails_says_how(tmp_path: Path) -> None:

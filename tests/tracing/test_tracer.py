@@ -89,8 +89,8 @@ async def test_without_a_trace_of_ours_the_caller_s_header_passes_as_it_is(
     tmp_path: Path, fields: dict[str, Any]
 ) -> None:
     async with receiver() as gatherer, upstream(answers(completion("fine"))) as (url, up):
-        tracing = {"tracing": {"endpoint": gatherer.url, **fields}} if fields else {}
-        async with gateway(tmp_path, [url], **tracing) as running:
+        tracing = {"endpoint": gatherer.url, **fields} if fields else None
+        async with gateway(tmp_path, [url], tracing=tracing) as running:
             await running.chat(headers=PARENT)
             told = await running.metrics()
     (seen,) = up.calls
