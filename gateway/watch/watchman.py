@@ -23,7 +23,7 @@ from gateway.refine.guards import Spent
 from gateway.terms import Terms
 from gateway.types import Exchange, Reuse
 from gateway.watch.cases import Case, Gathering
-from gateway.watch.file import WatchFile
+from gateway.watch.file import Shadowing, WatchFile
 from gateway.watch.pairs import Arm, Pair
 from gateway.watch.series import Figure, Reading, Series
 from gateway.watch.shadow import Ask, Shadow, Unmeasured
@@ -83,6 +83,7 @@ class Watchman(Witness):
         self._waiting: deque[Case] = deque()
         self._news = asyncio.Event()
         self._broken = 0
+        self._shared: tuple[int, Shadowing | None, float] = (-1, None, 0.0)
         self._tokens = Spent()
         self._shadow = Shadow(place.ask, place.salt, self._quiet, self._spent)
         self._tasks: list[asyncio.Task[None]] = []
@@ -145,14 +146,21 @@ class Watchman(Witness):
             return False
         if self._tried() or self._place.trials.going:
             return True
-        return _lot(id) < self._file.shadow.share(datetime.fromtimestamp(self._now()))
+        return _lot(id) < self._share(self._file.shadow, self._now())
+
+    def _share(self, words: Shadowing, at: float) -> float:
+        """The share of exchanges that is usually repeated at this time; worked out once a minute."""
+        minute = int(at // 60)
+        if self._shared[0] != minute or self._shared[1] is not words:
+            self._shared = minute, words, words.share(datetime.fromtimestamp(60 * minute))
+        return self._shared[2]
 
     def _add(self, case: Case | None) -> None:
         """Have it repeated when there is time."""
         if case is None or self._file is None:
             return
         words = self._file.shadow
-        usual, eager = words.share(datetime.fromtimestamp(case.at)), self._place.trials.share(case.reason, case.arm)
+        usual, eager = self._share(words, case.at), self._place.trials.share(case.reason, case.arm)
         if case.reason not in self._tried() and _lot(case.exchange.id) >= max(usual, eager):
             return
         self._waiting.append(case)
