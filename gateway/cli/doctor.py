@@ -32,6 +32,9 @@ WORDS = {
 def doctor(
     config: Config = CONFIG,
     url: Annotated[str | None, typer.Option(help="The gateway; by default where the configuration listens.")] = None,
+    backend: Annotated[
+        str | None, typer.Option(help="This one endpoint instead of those in the file, as for `retrace serve`.")
+    ] = None,
     log: Annotated[
         Path | None, typer.Option(help="A log that holds answers (audit log, JSONL): hedging words, drift.")
     ] = None,
@@ -53,7 +56,9 @@ def doctor(
     from gateway.doctor.visit import Wish
     from gateway.symptoms import examined, worst
 
-    wish = Wish(Source(config), url.rstrip("/") if url else None, log, feedback, prometheus, seconds, scores)
+    wish = Wish(
+        Source(config, None, backend), url.rstrip("/") if url else None, log, feedback, prometheus, seconds, scores
+    )
     findings = examined(_visited(wish))
     light = worst(findings)
     if json_:

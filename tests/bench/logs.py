@@ -2,8 +2,8 @@
 
     python -m tests.bench.logs [--lines 100000]
 
-The last line is JSON: by format lines a second (of all the command's time, the replay of the newest requests among
-them), and resident memory at most, in MiB.
+The last line is JSON: by format lines a second of processor time (all of the command's, the replay of the newest
+requests and its start among them), which others on the machine change little; and resident memory at most, in MiB.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +26,14 @@ console = Console(highlight=False)
 
 
 def assessed(path: Path) -> tuple[float, float, dict[str, Any]]:
-    """Seconds, MiB, and what was told."""
-    began = time.perf_counter()
+    """Seconds of processor time, MiB, and what was told."""
     process = subprocess.Popen([*RETRACE, "assess", str(path), "--json"], cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None
     told: dict[str, Any] = json.loads(process.stdout.read())
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
     process.stdout.close()
-    return time.perf_counter() - began, usage.ru_maxrss / 1024, told
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, told
 
 
 def measured(count: int) -> dict[str, Any]:
@@ -50,7 +48,9 @@ def measured(count: int) -> dict[str, Any]:
             seconds, memory, told = assessed(path)
             assert told["lines"] == count, told
             assert told["bad_lines"] == 0, told
-            console.print(f"{shape}: {count} lines, {megabytes} MiB in {seconds:.1f} s, {memory:.0f} MiB resident")
+            console.print(
+                f"{shape}: {count} lines, {megabytes} MiB, {seconds:.1f} s of processor time, {memory:.0f} MiB resident"
+            )
             found[shape] = {"lines_per_second": round(count / seconds), "mib": round(memory), "log_mib": megabytes}
             path.unlink()
     return found

@@ -48,6 +48,14 @@ def test_what_is_broken_is_red_with_its_fix_in_the_language_of_the_reader(tmp_pa
     assert "它在运行吗" in chinese.stdout
 
 
+async def test_a_single_endpoint_needs_no_file(tmp_path: Path) -> None:
+    async with upstream(answers(b"{}")) as (url, _):
+        words = ("doctor", "--backend", url, "--seconds", "0", "--json")
+        told = await asyncio.to_thread(retrace, *words, RETRACE_POOL=str(tmp_path))
+    seen = [one for one in json.loads(told.stdout)["findings"] if one["symptom"] == "backend"]
+    assert [(one["about"], one["light"]) for one in seen] == [(f"backend {url}", "green")]
+
+
 async def test_yellow_is_an_exit_code_of_its_own(tmp_path: Path) -> None:
     async with upstream(answers(b"{}", 404)) as (url, _):
         config = str(write_config(tmp_path, [url], [regex("x")]))

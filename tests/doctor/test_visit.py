@@ -48,7 +48,7 @@ async def test_a_house_in_which_all_is_well_is_found_so(tmp_path: Path, monkeypa
         async with engine(page) as (url, _, _), in_front(tmp_path, [url], [regex("x")], **store) as running:
             facts = await visited(running.folder / "gateway.yaml", url=running.url)
     told = lights(facts)
-    for symptom in ("configuration", "gateway", "backend", "plugin", "growth", "redis", "disk", "clock"):
+    for symptom in ("configuration", "gateway", "backend", "plugin", "reuse", "growth", "redis", "disk", "clock"):
         assert told[symptom] == {"green"}, of(facts, symptom)
     assert [one.use for one in facts.folders] == ["rules", "pool"]
     assert [one.use for one in facts.servers] == ["redis (store)"]

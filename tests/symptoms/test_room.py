@@ -6,7 +6,7 @@ from gateway.plug import plugs
 from gateway.symptoms import Facts, Finding, Light, Said, Sign, examined, worst
 from tests.symptoms.facts import CHINESE, facts, look, plugin, replica, reply
 
-NAMES = ["configuration", "gateway", "backend", "plugin", "pool", "growth", "hedging", "drift", "complaints"]
+NAMES = ["configuration", "gateway", "backend", "plugin", "pool", "reuse", "growth", "hedging", "drift", "complaints"]
 NAMES += ["redis", "disk", "clock", "alerts"]
 
 
@@ -28,14 +28,14 @@ def test_where_nothing_is_known_nothing_is_green_but_the_configuration() -> None
 
 def test_a_house_in_which_all_is_well_is_green() -> None:
     told: Facts = facts(
-        gateway=reply(told={"ready": True, "revision": "abc"}),
+        gateway=reply(told={"ready": True, "revision": "abc", "controller": {}, "policies": {}}),
         address="http://127.0.0.1:8080",
         replicas=[replica(looks=[look()], plugin=plugin())],
         prometheus=reply(),
     )
     known = [one for one in examined(told) if one.sign.light is not Light.GREY]
     assert {one.sign.light for one in known} == {Light.GREEN}
-    assert len(known) == 8
+    assert len(known) == 9
 
 
 def test_the_worst_light_is_the_house_s() -> None:
