@@ -4,86 +4,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from gateway.backends import BackendSpec
 from gateway.checks import Check
 from gateway.errors import Complaint, ConfigFault
 from gateway.judge import Judge, OnBroken
 from gateway.keys import Keyring, TiersFile
-from gateway.plug import OneOf, Strict
+from gateway.mainfile import GatewayFile, Listen
+from gateway.overlay import EMPTY, Overlay
 from gateway.refine.file import RefineFile
-from gateway.rules import BROKEN, Place, ReasonFile, Rule, RuleFile
-from gateway.terms import Lookup, Retracing, Terms, TunedFile
-from gateway.tracing.file import Tracing
-from gateway.types import Reason, Side, View
+from gateway.rules import BROKEN, Inject, Place, ReasonFile, Rule, RuleFile
+from gateway.terms import Retracing, Terms, TunedFile
+from gateway.types import Exchange, Reason, Side, View
+from gateway.watch import register
 from gateway.watch.file import WatchFile
+from gateway.watch.versions import UNKNOWN, PolicyFile, Standing, Wanted, carried
 from gateway.window import Window
 from gateway.yamlfile import Document, Loc
 
 PROBE = "A sample text to try every rule on, with 123 numbers. 一段用来试规则的文字。"
-
-
-class Listen(Strict):
-    """Where to listen. Other hosts than the local one are refused until there is an API key."""
-
-    host: str = "127.0.0.1"
-    port: int = Field(default=8080, ge=0, le=65535)
-
-
-class Limits(Strict):
-    """What a client may ask of the gateway."""
-
-    body_bytes: int = Field(default=32 << 20, ge=1024, description="Largest request body.")
-    text_chars: int = Field(default=1_000_000, ge=1024, description="Most text of a request, all messages together.")
-    body_seconds: float = Field(default=30.0, gt=0, description="How long a request body may take to arrive.")
-    answer_bytes: int = Field(default=64 << 20, ge=1024, description="Largest answer that is not streamed.")
-    keep_alive_seconds: float | None = Field(
-        default=None,
-        gt=0,
-        description="While a stream waits for its first token, send an SSE comment that often. It opens the stream, so "
-        "what fails afterwards is told inside it and not by a status. Off if absent.",
-    )
-
-
-class GatewayFile(Strict):
-    """The main file (rules/gateway.yaml). Paths are relative to it."""
-
-    listen: Listen = Listen()
-    backends: tuple[Annotated[BackendSpec, OneOf("backends")], ...] = Field(min_length=1)
-    rules: tuple[str, ...] = Field(
-        default=(), description="Files of rules; `*` allowed.", examples=[["input.yaml", "output.yaml"]]
-    )
-    reasons: str = "reasons.yaml"
-    tiers: str | None = Field(default=None, description="The file of keys, tenants and tiers.")
-    pass_through: tuple[str, ...] = Field(
-        default=(
-            "/v1/models",
-            "/v1/models/*",
-            "/v1/embeddings",
-            "/tokenize",
-            "/detokenize",
-            "/health",
-            "/version",
-            "/ping",
-        ),
-        description="Paths that generate nothing and go to the backend as they are; every other path is refused.",
-    )
-    limits: Limits = Limits()
-    retrace: Retracing = Retracing()
-    refine: str | None = Field(default=None, description="The file that says which answers are read once more.")
-    watch: str | None = Field(default=None, description="The file that says how reuse is measured, and acted on.")
-    tracing: Tracing | None = Field(default=None, description="Where traces of exchanges go. Off if absent.")
-
-    @property
-    def models(self) -> frozenset[str]:
-        """The models that the file names, in full."""
-        named = {model for backend in self.backends for model in backend.models}
-        return frozenset(model for model in named if not set(model) & set("*?["))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +45,13 @@ class House:
     folder: Path
     watched: frozenset[Path]
     watch: WatchFile | None = None
+    standing: Standing = UNKNOWN  # which policies of reuse are in force, by what was confirmed and tried
+    hand: Overlay = EMPTY  # what the file says the controller holds in force; who follows it puts it above the terms
+
+    def of(self, exchange: Exchange) -> House:
+        """As one exchange finds it: with the policies that its session gets."""
+        terms = self.terms.of(exchange)
+        return self if terms is self.terms else replace(self, terms=terms)
 
 
 class Source(NamedTuple):
@@ -111,10 +62,11 @@ class Source(NamedTuple):
     backend: str | None = None
 
 
-def build(source: Source, on_broken: OnBroken = lambda _rule: None) -> House:
-    """Read, check and try everything that the file names. ConfigFault tells all that is wrong."""
+def build(source: Source, on_broken: OnBroken = lambda _rule: None, known: PolicyFile | None = None) -> House:
+    """Read, check and try everything that the file names. ConfigFault tells all that is wrong. `known`: what this
+    process knows of policies."""
     try:
-        return _Builder(source).house(on_broken)
+        return _Builder(source, known).house(on_broken)
     except (OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError) as fault:
         raise ConfigFault([Complaint(source.path, None, "", f"can't be built: {fault!r}")]) from fault
 
@@ -133,8 +85,8 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 class _Builder:
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, source: Source, known: PolicyFile | None) -> None:
+        self._source, self._known = source, known
         self._path = source.path
         self._folder = source.path.parent
         self._complaints: list[Complaint] = []
@@ -161,19 +113,23 @@ class _Builder:
         if self._complaints:
             raise ConfigFault(self._complaints)
         judge = self._probed(rules, on_broken)
-        terms = main.retrace.terms(codes.policies, self._tuned(main.retrace))
+        tuned = self._tuned(main.retrace)
+        terms = main.retrace.terms(codes.policies, tuned.lookup)
+        standing = self._standing(main, rules, terms.policies, watch)
         return House(
             main,
             {rule.id: rule for rule in rules},
             table,
             judge,
             keys,
-            terms,
+            standing.over(terms),
             refine,
             self._sum.hexdigest()[:12],
             self._folder,
             frozenset(self._watched),
             watch,
+            standing,
+            tuned.hand,
         )
 
     def _main(self) -> GatewayFile:
@@ -187,9 +143,21 @@ class _Builder:
             document.value["listen"] = {**(document.value.get("listen") or {}), "host": self._source.host}
         return document.into(GatewayFile)
 
-    def _tuned(self, retracing: Retracing) -> Lookup | None:
+    def _tuned(self, retracing: Retracing) -> TunedFile:
         path = self._folder / retracing.tuned
-        return self._read(path).into(TunedFile).lookup if path.exists() else None
+        return self._read(path).into(TunedFile) if path.exists() else TunedFile()
+
+    def _standing(
+        self, main: GatewayFile, rules: Iterable[Rule], policies: Mapping[str, Inject], watch: WatchFile | None
+    ) -> Standing:
+        """Which policies are in force. The revision tells what comes of the state file, not what it looks like."""
+        path, share = self._folder / main.retrace.policies, watch.trials.share if watch else None
+        wanted = Wanted(policies, carried(rules, policies), share)
+        standing = register.standing(path, wanted, self._known, datetime.now(UTC))
+        if path.exists():
+            self._watched.add(path.resolve())
+        self._sum.update(standing.digest)
+        return standing
 
     def _refine(self, main: GatewayFile) -> RefineFile | None:
         if main.refine is None:

@@ -6,11 +6,12 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import orjson
 
-from gateway import carry, upstream
+from gateway import carry, explain, upstream
 from gateway.backends import Answer
 from gateway.beside import Opening, ended
 from gateway.closing import Closing
@@ -27,7 +28,7 @@ from gateway.resume import Resumed, Resumer
 from gateway.rewind import Budget
 from gateway.rules import Place
 from gateway.surfaces import Outward, Surface, sse
-from gateway.types import Exchange, Finding, Side
+from gateway.types import Action, Exchange, Finding, Side
 from gateway.upstream import Upstream
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,9 @@ class Errand(NamedTuple):
     def manner(self) -> Manner:
         """How the answer is carried."""
         rewinds = self.budget.rewinds if self.budget is not None else None
-        return Manner(self.review.hold if self.review else "nothing", self.review is not None, rewinds, self.metering)
+        explains = partial(explain.path, self.trip) if self.exchange.explain else None
+        records = self.review is not None or self.trip.recorded
+        return Manner(self.review.hold if self.review else "nothing", records, rewinds, self.metering, explains)
 
     def optional(self, insists: bool) -> Sequence[str]:
         """What is asked of the endpoint on our own account; `insists`: the client wants to be told its usage."""
@@ -65,7 +68,19 @@ class Errand(NamedTuple):
 
     def seen(self, since: int) -> None:
         """Count what output rules have found since there were that many findings."""
-        self.metrics.observe_findings(Side.OUTPUT, self.trip.draft.findings[since:])
+        found = self.trip.draft.findings[since:]
+        self.metrics.observe_findings(Side.OUTPUT, found)
+        for finding in found:
+            rule = self.house.rules.get(finding.rule)
+            rewinds = rule is not None and rule.action is Action.REWIND and finding.reason == rule.reason
+            if rewinds and finding.action is not Action.REWIND:
+                self.metrics.rewind_spent(finding)
+
+    def opened(self, answer: Answer) -> None:
+        """An endpoint answers: note what it was asked to keep of it, and to reuse."""
+        if answer.capture is not None:
+            asked = answer.capture.asked
+            self.trip.captures.append({name: asked.get(name) for name in ("capture", "donor", "mode")})
 
     def close(self, answer: Answer) -> None:
         """The answer is over, however it ended: its capture gets its verdict, and its work ends."""
@@ -84,6 +99,8 @@ class Errand(NamedTuple):
         if isinstance(fault, UpstreamFault):
             self.upstream.count(self.exchange.model, fault)
         log.warning("%s: %s", self.exchange.id, fault.message)
+        if self.exchange.explain:
+            fault.extra |= explain.path(self.trip)
         return sse.frame(orjson.dumps(self.surface.error(fault)))
 
 
@@ -117,6 +134,7 @@ class AnswerFlow(Flow):
 
     def __init__(self, errand: Errand, answer: Answer) -> None:
         self._errand, self._answer = errand, answer
+        errand.opened(answer)
 
     async def run(self, write: Write) -> None:
         errand, draft = self._errand, self._errand.trip.draft
@@ -130,6 +148,8 @@ class AnswerFlow(Flow):
             await write(b"".join([*left, errand.tell(fault)]))
         finally:
             errand.seen(since)
+            if errand.trip.recorded:
+                errand.trip.said = relay.read
 
     async def _kept(self, relay: Relay, write: Write) -> list[bytes]:
         """What was kept back of an answer that comes to no end: that it was torn makes nothing of it pass unheard."""
@@ -142,6 +162,7 @@ class AnswerFlow(Flow):
         self._errand.reject(self._answer, next(iter(relay.rewound.values())).finding)
         resumed = await self._errand.resumer.resume(relay, self._errand.trip)
         self._answer = resumed.answer
+        self._errand.opened(resumed.answer)
         return resumed
 
     def close(self) -> None:

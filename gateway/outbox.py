@@ -17,10 +17,11 @@ import orjson
 
 from gateway.errors import UpstreamFault
 from gateway.surfaces import Surface, sse
-from gateway.types import Attempt, Draft, Exchange, Finding, Usage
+from gateway.types import Draft, Exchange, Finding, Usage
 from gateway.waiting import Channel, Run, Waiting
 
 Hold = Literal["nothing", "ends", "all", "judged"]  # judged: all, also of what was halted
+Explains = Callable[[int], Mapping[str, Any]]  # what a choice that ends tells a client who wants to know why
 
 
 class Ending(NamedTuple):
@@ -39,9 +40,16 @@ class Outbox:
     """A queue: nothing overtakes what came before it."""
 
     def __init__(
-        self, surface: Surface, exchange: Exchange, draft: Draft, frame: Callable[[bytes], bytes], hold: Hold
+        self,
+        surface: Surface,
+        exchange: Exchange,
+        draft: Draft,
+        frame: Callable[[bytes], bytes],
+        hold: Hold,
+        explains: Explains | None = None,
     ) -> None:
         self._surface, self._exchange, self._draft, self._frame = surface, exchange, draft, frame
+        self._explains = explains
         self._hold: Hold = hold
         self._endings: Mapping[int, Ending] = {}
         self._bill: Usage | None = None
@@ -54,6 +62,14 @@ class Outbox:
     def release(self, endings: Mapping[int, Ending], bill: Usage | None) -> None:
         """What is kept back may leave, each choice with its ending; `bill` is added to the usage that is told."""
         self._hold, self._endings, self._bill = "nothing", endings, bill
+
+    def leaves(self, choice: int, gone: str) -> str:
+        """What the client reads of a text that the rules let go: nothing while it is kept, else with its ending."""
+        stopped = len(self._draft.halted) >= self._exchange.choices
+        if self._hold == "judged" or (self._hold == "all" and not stopped):
+            return ""
+        ending = self._endings.get(choice, Ending())
+        return (gone if ending.instead is None else ending.instead) + ending.behind
 
     def add_less(self, waiting: Waiting, data: dict[str, Any], unended: Set[int], counts: bool) -> None:
         """An event less the end of choices that go on all the same, and less its usage unless that `counts`."""
@@ -119,7 +135,7 @@ class Outbox:
         texts = self._texts(waiting)
         endings = {choice: self._endings[choice] for choice in waiting.ends if choice in self._endings}
         bill = self._bill if waiting.usage else None
-        explains = self._exchange.explain and bool(self._draft.attempts)
+        explains = self._explains if waiting.ends or self._draft.halted else None
         if not texts and not endings and not bill and not self._draft.halted and not explains:
             return waiting.frame.raw
         data = parsed(waiting.frame.data)
@@ -128,7 +144,8 @@ class Outbox:
         ending = self._ending(waiting, self._surface.choices(data))
         if not ending and self._silent(waiting):
             return None
-        notes = self._attempts(waiting, ending) if explains else {}
+        ended = {*waiting.ends, *(choice for choice, halted in ending.items() if halted)} - _gone(ending)
+        notes = {choice: explains(choice) for choice in sorted(ended)} if explains else {}
         if not texts and not endings and not bill and not ending and not notes:
             return waiting.frame.raw
         if not self._surface.rewrite(data, texts, ending, self._exchange.explain):
@@ -145,14 +162,6 @@ class Outbox:
         """Whether it tells nothing but what does not leave."""
         told = [self._endings.get(mark.channel.choice) for mark in waiting.marks]
         return bool(told) and not waiting.ends and all(ending is not None and ending.alone for ending in told)
-
-    def _attempts(self, waiting: Waiting, ending: Mapping[int, Finding | None]) -> dict[int, dict[str, Any]]:
-        """For the choices that end in an event: how often they were cut back, and why."""
-        told: dict[int, dict[str, Any]] = {}
-        for attempt in self._draft.attempts:
-            if attempt.choice in waiting.ends or ending.get(attempt.choice):
-                told.setdefault(attempt.choice, {"attempts": []})["attempts"].append(_told(attempt))
-        return told
 
     def _texts(self, waiting: Waiting) -> dict[tuple[int, str], str]:
         """The texts of an event that leave other than they came."""
@@ -193,10 +202,9 @@ def _is_cut_away(waiting: Waiting) -> bool:
     return bool(marks) and not waiting.ends and all(mark.start >= mark.window.limit for mark in marks)
 
 
-def _told(attempt: Attempt) -> dict[str, Any]:
-    finding = attempt.finding
-    told = {"reason": finding.reason, "rule": finding.rule, "anchor": attempt.anchor}
-    return {**told, "kept": attempt.stands, "wasted": attempt.wasted}
+def _gone(ending: Mapping[int, Finding | None]) -> set[int]:
+    """The choices that had ended before."""
+    return {choice for choice, halted in ending.items() if halted is None}
 
 
 def parsed(payload: bytes) -> dict[str, Any]:

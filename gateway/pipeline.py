@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from gateway import beside, headers, inlet, marks, upstream
+from gateway import beside, explain, headers, inlet, marks, upstream
 from gateway.backends import Answer, Call
 from gateway.beside import Opening
 from gateway.config import House
@@ -44,6 +44,7 @@ from gateway.sample import Sampled
 from gateway.surfaces import Asking, Outward, Surface, sse
 from gateway.tracing import intent
 from gateway.types import Principal, Reuse, Side
+from gateway.upstream import Upstream
 from gateway.witness import Witness
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,11 @@ class Pipeline:
         return Sent(*await self._upstream.ask(tenant, asking, backend))
 
     @property
+    def way(self) -> Upstream:
+        """The way to the backends."""
+        return self._upstream
+
+    @property
     def store_up(self) -> bool:
         """Whether captures can be found again."""
         store = self._upstream.retrace.store
@@ -151,7 +157,7 @@ class Pipeline:
             trip.surface = surface.name
             with marks.stage("admit"):
                 exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
-            trip.exchange, trip.revision = exchange, house.revision
+            trip.exchange, trip.revision, house = exchange, house.revision, house.of(exchange)
             trip.recorded = any(witness.wants(exchange, house) for witness in self.witnesses)
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
@@ -204,6 +210,7 @@ class Pipeline:
         """An answer in one piece, judged and reviewed."""
         limit = errand.house.file.limits.answer_bytes
         try:
+            errand.opened(answer)
             raw = await answer.read(limit)
             since = len(errand.trip.draft.findings)
             if errand.trip.trace is not None:
@@ -216,6 +223,8 @@ class Pipeline:
             if errand.review is not None and answer.status < 400:
                 out = await errand.review.whole(out)
             errand.seen(since)
+            if answer.status < 400:
+                out = _heard(errand, out)
         finally:
             errand.close(answer)
         return out
@@ -267,9 +276,21 @@ def _told(reply: Reply, outward: Outward | None) -> Reply:
     return reply._replace(body=OutwardFlow(reply.body, outward))
 
 
+def _heard(errand: Errand, out: bytes) -> bytes:
+    """An answer in one piece as its client gets it: noted if somebody wants its words, and explained if he asked."""
+    if errand.trip.recorded:
+        errand.trip.said = explain.said(errand.surface, out)
+    return explain.whole(errand.surface, out, errand.trip) if errand.exchange.explain else out
+
+
 def _canned(errand: Errand, message: str) -> Reply:
     """The message as a whole answer, or as a stream of one."""
-    answers = [orjson.dumps(data) for data in errand.surface.canned(errand.exchange, message)]
+    told = errand.surface.canned(errand.exchange, message)
+    errand.trip.said = dict.fromkeys(range(errand.exchange.choices), message)
+    if errand.exchange.explain:
+        for data in told:
+            explain.put(errand.surface, data, errand.surface.read(data).ends, errand.trip)
+    answers = [orjson.dumps(data) for data in told]
     if not errand.exchange.stream:
         return Reply(200, head(errand, JSON, {}, {}), answers[0])
     return Reply(200, head(errand, EVENTS, {}, {}), WholeFlow(b"".join([*map(sse.frame, answers), sse.DONE_FRAME])))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gateway.anchors import AnchorSpec
 from gateway.judge import Lane, silent
 from gateway.metered import Gauge, Metering
-from gateway.outbox import Ending, Hold, Outbox, parsed
+from gateway.outbox import Ending, Explains, Hold, Outbox, parsed
 from gateway.surfaces import Surface, sse
 from gateway.surfaces.stencil import MOST, Stencil
 from gateway.types import Action, Attempt, Draft, Exchange, Finding, Usage
@@ -30,12 +30,14 @@ class Rewinds(NamedTuple):
 
 
 class Manner(NamedTuple):
-    """How an answer is carried. `records`: remember what the client reads of each choice's answer, for `answers`."""
+    """How an answer is carried. `records`: remember what the client reads of each choice's answer, for `answers` and
+    `read`. `explains`: what each choice tells of itself at its end."""
 
     hold: Hold = "nothing"
     records: bool = False
     rewinds: Rewinds | None = None
     metering: Metering | None = None
+    explains: Explains | None = None
 
 
 PLAIN = Manner()
@@ -69,7 +71,7 @@ class Relay:
     ) -> None:
         self._surface, self._exchange, self._draft, self._lanes_for = surface, exchange, draft, lanes_for
         self._records, self._rewinds = manner.records or manner.rewinds is not None, manner.rewinds
-        self._outbox = Outbox(surface, exchange, draft, frame, manner.hold)
+        self._outbox = Outbox(surface, exchange, draft, frame, manner.hold, manner.explains)
         self._channels: dict[tuple[int, str], Channel] = {}
         self._speaking: dict[int, Channel] = {}
         self._stencils: list[Stencil] = []
@@ -117,6 +119,11 @@ class Relay:
         """What the rules let the client read of each choice's answer, also of those that were halted."""
         channels = self._channels.values()
         return {channel.choice: channel.told.gone for channel in channels if channel.told is not None}
+
+    @property
+    def read(self) -> dict[int, str]:
+        """What the client reads of each choice's answer, its ending included, as far as it has left."""
+        return {choice: self._outbox.leaves(choice, gone) for choice, gone in self.said.items()}
 
     @property
     def calls(self) -> set[int]:

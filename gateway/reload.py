@@ -33,6 +33,8 @@ class Steward:
         self._source, self._on_broken, self._on_reload = source, on_broken, on_reload
         self._read_at = _just_before()
         self.house = build(source, on_broken)
+        self.known = self.house.standing.state  # of policies; what no file may say
+        self._turn = asyncio.Lock()
         self._since = datetime.now(UTC)
         self._fault: ConfigFault | None = None
         self._failed_at: datetime | None = None
@@ -43,15 +45,28 @@ class Steward:
         while True:
             folders = {file.parent for file in self.house.watched} | {self._source.path.resolve().parent}
             fresh = True  # what was saved before these folders were watched has told nobody
-            async for changes in watchfiles.awatch(
-                *folders, step=50, debounce=100, recursive=True, yield_on_timeout=True, rust_timeout=LOOK
-            ):
+            eyes = watchfiles.awatch(
+                *folders,
+                watch_filter=self._noticed(),
+                step=50,
+                debounce=100,
+                recursive=True,
+                yield_on_timeout=True,
+                rust_timeout=LOOK,
+            )
+            async for changes in eyes:
                 watched = self.house.watched
                 if changes or (fresh and self._stale()):
                     await self.reload(apply)
                 fresh = False
                 if self.house.watched != watched:
                     break  # other folders may matter now
+
+    def _noticed(self) -> Callable[[watchfiles.Change, str], bool]:
+        """Whether a change may matter: none does in the folder that we write the audit log into all the time."""
+        usual, audit = watchfiles.DefaultFilter(), self.house.file.audit
+        own = f"{(self.house.folder / audit.folder).resolve()}/" if audit is not None else None
+        return lambda change, path: not (own and path.startswith(own)) and usual(change, path)
 
     def _stale(self) -> bool:
         """Whether a file, or what a folder holds, has changed since the files were read."""
@@ -63,9 +78,13 @@ class Steward:
 
     async def reload(self, apply: Apply) -> None:
         """Build a house from the files as they are now; if it stands, move in."""
+        async with self._turn:
+            await self._reload(apply)
+
+    async def _reload(self, apply: Apply) -> None:
         self._read_at = _just_before()
         try:
-            house = await asyncio.to_thread(build, self._source, self._on_broken)
+            house = await asyncio.to_thread(build, self._source, self._on_broken, self.known)
         except ConfigFault as fault:
             self._fault, self._failed_at = fault, datetime.now(UTC)
             self._on_reload(False)
@@ -75,11 +94,13 @@ class Steward:
                 fault,
             )
             return
-        self._fault = None
+        self._fault, self.known = None, house.standing.state
         if house.revision != self.house.revision:
             await apply(house)
             self.house, self._since = house, datetime.now(UTC)
             log.warning("configuration %s is in force: %d rules", house.revision, len(house.rules))
+        elif house.watched != self.house.watched:
+            self.house = house  # the same, of other files
         self._on_reload(True)
 
     def status(self) -> dict[str, Any]:

@@ -10,17 +10,23 @@ from time import perf_counter
 import orjson
 from aiohttp import web
 
-from gateway import headers
-from gateway.config import House, Limits, Source
+from gateway import explain, headers
+from gateway.audit.auditor import Auditor
+from gateway.config import House, Source
 from gateway.errors import BadRequest, BodyTimeout, Fault, TooLarge, Unauthorized
 from gateway.fleet import Fleet
 from gateway.flow import Flow
 from gateway.genai import GenAI
 from gateway.ledger import Trip, book
+from gateway.mainfile import Limits
 from gateway.metrics import CONTENT_TYPE, Metrics
 from gateway.pipeline import JSON, Inbound, Pipeline, Reply
 from gateway.reload import Steward
 from gateway.tracing.tracer import Tracer
+from gateway.watch.hand import Hand
+from gateway.watch.keeper import Keeper
+from gateway.watch.versions import PolicyFile
+from gateway.watch.watchman import Place, Watchman
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +40,15 @@ class Server:
         self.metrics = Metrics()
         self.steward = Steward(source, self.metrics.guard_broken, self.metrics.reloaded)
         self._fleet = Fleet(self.metrics.upstream_error)
-        self._pipeline = Pipeline(lambda: self.steward.house, self._fleet, self.metrics)
+        self.hand = Hand(self.metrics, lambda kind, told: self.auditor.note(kind, told), self._forget)
+        self._pipeline = Pipeline(lambda: self.hand.house(self.steward.house), self._fleet, self.metrics)
+        self.auditor = Auditor(self.metrics)
+        self._pipeline.witnesses = (*self._pipeline.witnesses, self.auditor, self.hand)
         self._pipeline.witnesses = (*self._pipeline.witnesses, Tracer(self.metrics), GenAI(self.metrics))
+        self.keeper = Keeper(self.metrics, self._known, self.auditor.note)
+        self._pipeline.witnesses = (*self._pipeline.witnesses, self.keeper)
+        self.watchman = Watchman(self.metrics, self._place(), self.hand.act, lambda: self.hand.tried)
+        self._pipeline.witnesses = (*self._pipeline.witnesses, self.watchman)
         self._own = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics_page}
         self._runner: web.ServerRunner | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -55,8 +68,34 @@ class Server:
             await asyncio.gather(self._watch, return_exceptions=True)
         if self._runner:
             await self._runner.cleanup()
+        await self.watchman.stop()  # first of all who ask on their own account
         await self._fleet.stop()
         await self._pipeline.stop()
+
+    def _place(self) -> Place:
+        """What the watchman needs of this process."""
+        way = self._pipeline.way
+        return Place(
+            ask=way.repeat,
+            salt=way.retrace.salt,
+            terms=lambda: self.hand.house(self.steward.house).terms,
+            load=lambda: self._pipeline.under_way,
+            trials=self.keeper,
+            faults=self._faults,
+        )
+
+    def _faults(self) -> frozenset[str]:
+        """What reuse needs and is down."""
+        down = {"store": not self._pipeline.store_up, "engine": not any(self._fleet.health().values())}
+        return frozenset(name for name, is_down in down.items() if is_down)
+
+    async def _known(self, state: PolicyFile) -> None:
+        """This of policies is in force, whatever the file says."""
+        self.steward.known = state
+        await self.steward.reload(self._apply)
+
+    def _forget(self, reason: str) -> None:
+        self.watchman.forget(reason)
 
     async def _apply(self, house: House) -> None:
         await self._fleet.apply(house.file.backends)
@@ -95,7 +134,7 @@ class Server:
             inbound = Inbound(request.method, path, query, sent, body)
             reply = await self._pipeline.run(inbound, principal, trip)
         except Fault as fault:
-            trip.status = fault.status
+            trip.status, trip.said = fault.status, {}  # what was made of an answer until then is not read by anybody
             return self._refusal(request, trip, fault)
         trip.status = reply.status
         if isinstance(reply.body, bytes):
@@ -104,6 +143,8 @@ class Server:
 
     def _refusal(self, request: web.BaseRequest, trip: Trip, fault: Fault) -> web.Response:
         name = trip.exchange.id if trip.exchange else headers.new_id()
+        if trip.exchange is not None and trip.exchange.explain:
+            fault.extra |= explain.path(trip)
         told = {
             headers.ID: name,
             headers.REQUEST_ID: headers.request_id(request.headers.get(headers.REQUEST_ID), name),
@@ -138,11 +179,14 @@ class Server:
             "retrace": self._fleet.patched(),
             "store": self._pipeline.store_up,
             "refine": self._pipeline.refiner.up,
+            "controller": self.hand.status(),
+            "policies": self.steward.house.standing.told(),
             **self.steward.status(),
         }
         return web.Response(status=200 if ready else 503, body=orjson.dumps(told), content_type=JSON)
 
     def _metrics_page(self) -> web.Response:
+        self.metrics.backends(self._fleet.health())
         self.metrics.store(self._pipeline.store_up)
         self.metrics.refining(self._pipeline.refiner.up)
         return web.Response(body=self.metrics.page(), headers={"content-type": CONTENT_TYPE})

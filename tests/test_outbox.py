@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import orjson
 import pytest
 
+from gateway import explain
 from gateway.errors import UpstreamFault
+from gateway.ledger import Trip
 from gateway.outbox import Ending, Hold, Outbox, parsed
 from gateway.plug import plugs
 from gateway.rules import Rule
@@ -32,7 +35,9 @@ class Box:
 
     def __init__(self, *rules: Rule, hold: Hold = "nothing", anchors: bool = False, **asked: Any) -> None:
         self.draft, self.asked = Draft(), exchange(**asked)
-        self.outbox = Outbox(plugs("surfaces")["chat"](), self.asked, self.draft, frame, hold)
+        trip = Trip(0.0, draft=self.draft, exchange=self.asked)
+        explains = partial(explain.path, trip) if self.asked.explain else None
+        self.outbox = Outbox(plugs("surfaces")["chat"](), self.asked, self.draft, frame, hold, explains)
         self.channel = Channel(0, "content", lanes(*rules), Told(), [kind("sentence")] if anchors else None)
 
     def waiting(self, raw: bytes, text: str, ends: str = "", usage: bool = False) -> Waiting:
@@ -172,7 +177,7 @@ def test_an_answer_s_end_tells_how_often_and_why_it_was_cut_back_if_asked() -> N
     box.end("it is.")
     told = {"reason": "R101", "rule": "r", "anchor": "word", "kept": 4, "wasted": 2}
     body = box.drain(final=True)
-    assert notes(body) == [{"attempts": [told]}]
+    assert [note["attempts"] for note in notes(body)] == [[told]]
     assert body.startswith(delta("so "))
 
 
@@ -207,7 +212,7 @@ def test_what_the_review_notes_stands_beside_it() -> None:
     box.outbox.release({0: Ending(behind="!", note={"refined": {"outcome": "fine"}})}, None)
     body = b"".join(box.outbox.drain())
     (note,) = notes(body)
-    assert note.keys() == {"attempts", "refined"}
+    assert note.keys() >= {"attempts", "refined"}
     assert said(body) == "!"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -51,6 +51,7 @@ class Noted:
     """A capture, as far as a report is noted with it."""
 
     report: Mapping[str, Any] | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def keep(self, reason: str, terms: Mapping[str, Any]) -> None: ...
 

@@ -148,6 +148,7 @@ class Verdicts:
 
     heard: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
     report: Mapping[str, Any] | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def keep(self, reason: str, terms: Mapping[str, Any]) -> None:
         self.heard.append(("keep", reason, terms))

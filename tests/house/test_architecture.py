@@ -39,7 +39,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"watch.levers", "watch.trials", "watch.register"}),
     frozenset({"watch.controller", "watch.evidence"}),
     frozenset({"audit.settings", "audit.proof", "audit.search"}),
-    frozenset({"audit.words", "audit.story"}),
+    frozenset({"audit.words", "audit.story", "audit.summary"}),
     frozenset({"audit.page", "audit.browser"}),
     frozenset({"retrace", "tune", "refine.reply", "refine.domains", "refine.guards"}),
     frozenset({"refine.edits"}),

@@ -92,12 +92,16 @@ def broken(status: int = 500) -> Script:
 
 @asynccontextmanager
 async def refining(
-    folder: Path, script: Script, rules: list[dict[str, Any]] | None = None, **file: Any
+    folder: Path,
+    script: Script,
+    rules: list[dict[str, Any]] | None = None,
+    main: dict[str, Any] | None = None,
+    **file: Any,
 ) -> AsyncIterator[tuple[Running, Callable[[], list[Seen]]]]:
-    """A gateway whose refine.yaml holds `file`; what it asked the endpoint to read once more."""
+    """A gateway whose refine.yaml holds `file` (and gateway.yaml `main`); what it asked the endpoint to read again."""
     told = {"tiers": [ALWAYS], "cache": None, **file}
     (folder / "refine.yaml").write_text(yaml.safe_dump(told, allow_unicode=True), encoding="utf-8")
     async with upstream(script) as (url, raw):
-        config = write_config(folder, [url], rules or [], refine="refine.yaml")
+        config = write_config(folder, [url], rules or [], refine="refine.yaml", **(main or {}))
         async with serving(config) as running:
             yield running, lambda: [seen for seen in raw.calls if is_reading(seen)]
