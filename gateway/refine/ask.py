@@ -15,12 +15,13 @@ from gateway.errors import UpstreamFault
 from gateway.refine import reply
 from gateway.refine.caution import Language
 from gateway.refine.reply import Reply
-from gateway.refine.wording import Form, instruction, schema
+from gateway.refine.wording import STOPS, Form, Quotes, instruction, schema
 from gateway.surfaces import Asking, Surface
 from gateway.types import Usage
 
 LOW = 10  # vLLM serves the lowest number first; its own default is 0
 BYTES_PER_TOKEN = 4  # a rough one, before anything is asked: for three of a Chinese character just as well
+LEAST = 96  # tokens of a reply: room for one correction, however short the answer is
 _TRIES = 3
 _SCHEMA = frozenset({"schema"})
 
@@ -52,7 +53,9 @@ class Manner(NamedTuple):
     model: str | None
     form: Literal["auto", "json", "text"]
     most: int
-    tokens: int
+    tokens: int  # of the reply at most
+    share: float = 1.0  # and at most so many times the answer's own
+    quotes: Quotes = "clauses"
 
 
 class Reading(NamedTuple):
@@ -84,7 +87,7 @@ class Reader:
             sent = await self._post(errand.tenant, asked(errand, manner, without), manner.backend)
             if sent.status == 200:  # so it was that, and not this conversation
                 self._remember(whom, refused)
-                return _understood(sent.body, manner.most)
+                return _understood(sent.body, manner.most, None if "schema" in without else errand.language)
             blamed = _blamed(sent, without) - unspared
             if not blamed:
                 break
@@ -102,7 +105,13 @@ class Reader:
 def tokens(errand: Errand, manner: Manner) -> int:
     """About how many tokens a reading takes, prompt and completion."""
     said = len(orjson.dumps(errand.body)) + len(errand.answer.encode(errors="surrogatepass"))
-    return said // BYTES_PER_TOKEN + manner.tokens
+    return said // BYTES_PER_TOKEN + allowed(errand, manner)
+
+
+def allowed(errand: Errand, manner: Manner) -> int:
+    """Tokens that the reply may have. In proportion to the answer: who waits for it has waited that long already."""
+    size = len(errand.answer.encode(errors="surrogatepass")) // BYTES_PER_TOKEN
+    return min(manner.tokens, max(LEAST, int(manner.share * size)))
 
 
 def asked(errand: Errand, manner: Manner, without: frozenset[str]) -> Asking:
@@ -110,14 +119,20 @@ def asked(errand: Errand, manner: Manner, without: frozenset[str]) -> Asking:
     form: Form = "text" if "schema" in without else "json"
     words = instruction(errand.language, form, errand.domain, manner.most)
     path, body, _ = errand.surface.review(errand.body, errand.answer, words)
-    more: dict[str, Any] = {"temperature": 0, "max_tokens": manner.tokens, "stream": False}
+    more: dict[str, Any] = {"temperature": 0, "max_tokens": allowed(errand, manner), "stream": False}
     if manner.model:
         more["model"] = manner.model
     if "priority" not in without:
         more["priority"] = LOW
     if form == "json":
-        wanted = {"name": "review", "schema": schema(manner.most, errand.answer), "strict": True}
+        wanted = {
+            "name": "review",
+            "schema": schema(manner.most, errand.answer, errand.language, manner.quotes),
+            "strict": True,
+        }
         more["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    else:
+        more["stop"] = [STOPS[errand.language]]
     return Asking(path, {**body, **more})
 
 
@@ -132,7 +147,7 @@ def _blamed(sent: Sent, without: frozenset[str]) -> frozenset[str]:
     return named or asked_for
 
 
-def _understood(raw: bytes, most: int) -> Reading:
+def _understood(raw: bytes, most: int, bounded: Language | None) -> Reading:
     try:
         body = orjson.loads(raw)
         choice = body["choices"][0]
@@ -140,7 +155,7 @@ def _understood(raw: bytes, most: int) -> Reading:
     except (orjson.JSONDecodeError, LookupError, TypeError) as fault:
         raise UpstreamFault("the second reading is no answer of a model", kind="garbage") from fault
     usage = body.get("usage")
-    return Reading(reply.read(text if isinstance(text, str) else "", most), *_counts(usage))
+    return Reading(reply.read(text if isinstance(text, str) else "", most, bounded), *_counts(usage))
 
 
 def _counts(usage: Any) -> tuple[Usage, int]:

@@ -13,6 +13,7 @@ from gateway.refine.docket import DocketSpec
 from gateway.refine.domains import Domains
 from gateway.refine.guards import Guards
 from gateway.refine.memo import CacheSpec
+from gateway.refine.wording import Quotes
 from gateway.rules import Place, When
 from gateway.tiers import TierSpec
 from gateway.types import Exchange, Side
@@ -56,6 +57,11 @@ class RefineFile(Strict):
     model: str | None = Field(default=None, description="The model that reads; if absent, the one that answered.")
     form: Literal["auto", "json", "text"] = Field(
         default="auto", description="How corrections are asked for; auto: JSON by a schema wherever that is taken."
+    )
+    quotes: Quotes = Field(
+        default="facts",
+        description="What a reply in JSON may quote as wrong. facts: figures, dates, sums and laws, or clauses of an "
+        "answer without any; such a reply is short. clauses: any clause, so that names and logic are put right too.",
     )
     guards: Guards = Guards()
     marks: Literal["keep", "clean"] = Field(

@@ -36,6 +36,9 @@ class Guards(Strict):
     seconds: float = Field(default=3.0, gt=0, le=600, description="All of it, from the answer's end to its correction.")
     request_tokens: int = Field(default=8192, ge=256, description="Most tokens of one reading, prompt and completion.")
     reply_tokens: int = Field(default=256, ge=32, le=4096, description="Most tokens of its completion.")
+    reply_share: float = Field(
+        default=0.6, gt=0, le=10, description="Its tokens over the answer's own, at most; 96 are always allowed."
+    )
     tenant_tokens_per_hour: int = Field(default=500_000, ge=0, description="Most tokens of a tenant's readings.")
     quotas: tuple[Quota, ...] = Field(default=(), description="Where it is otherwise.")
     concurrent: int = Field(default=8, ge=1, le=1024, description="Readings at once; as many more may wait.")

@@ -56,8 +56,9 @@ class Matter(NamedTuple):
     @property
     def manner(self) -> Manner:
         """How the second reading is asked for."""
-        file = self.file
-        return Manner(file.backend, file.model, file.form, file.guards.most_marks, file.guards.reply_tokens)
+        file, guards = self.file, self.file.guards
+        most = guards.most_marks
+        return Manner(file.backend, file.model, file.form, most, guards.reply_tokens, guards.reply_share, file.quotes)
 
 
 class Result(NamedTuple):

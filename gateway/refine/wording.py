@@ -7,20 +7,28 @@ short: every token of it is computed anew each time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from gateway.refine import caution
 from gateway.refine.caution import Language
 from gateway.types import Correction
 
 Form = Literal["json", "text"]
+Quotes = Literal["facts", "clauses"]
 
 # The words a reply and a corrected text mark things with; the first of each language is what we write.
 MARKS: Mapping[Language, str] = {"zh": "【修正】", "en": "[corrected]"}
 FINE: Mapping[Language, str] = {"zh": "【无需修正】", "en": "[no correction]"}
+# Who has said that nothing is wrong need not go on. An endpoint leaves out what stopped it, so this is but the words'
+# end: what is left of them still tells. No mark ends like this.
+STOPS: Mapping[Language, str] = {"zh": "需修正】", "en": "o correction]"}
 
 LONGEST = 120  # characters of a field of a correction; from 128 on an engine takes seconds to make a grammar of it
 PASSAGES = 200  # of an answer, among which a reply may choose
+# A reply is read by nobody but us, and each of its tokens is waited for: so evidence is a few words, about 25 tokens.
+EVIDENCE: Mapping[Language, int] = {"zh": 40, "en": 100}
+FIGURE: Mapping[Language, int] = {"zh": 30, "en": 60}  # what goes in the place of a figure, a date, a law
 
 _CHECK: Mapping[Language, str] = {
     "zh": "你是严谨的{domain}审稿人。把你上一条回答与上文逐字核对，只看数字、法规名称、时间、逻辑，不改文风。",
@@ -31,10 +39,10 @@ _CHECK: Mapping[Language, str] = {
 # without any form it spends its tokens on line breaks.
 _ANSWER: Mapping[Form, Mapping[Language, str]] = {
     "json": {
-        "zh": '凡是有误之处，最多 {most} 处，以紧凑的 JSON 列出：{{"corrections":[{{"quote":回答中的错句,'
-        '"evidence":上文中的原句,"fixed":改正后的句子}}]}}；没有错误则为空列表。',
-        "en": 'List what is wrong, at most {most}, as compact JSON: {{"corrections":[{{"quote":wrong sentence of the '
-        'answer,"evidence":sentence of the text,"fixed":corrected sentence}}]}}; an empty list if nothing is wrong.',
+        "zh": '凡是有误之处，最多 {most} 处，以紧凑的 JSON 列出：{{"corrections":[{{"quote":回答中的错误文字,'
+        '"evidence":上文中的原文,"fixed":正确文字}}]}}；没有错误则为空列表。',
+        "en": 'List what is wrong, at most {most}, as compact JSON: {{"corrections":[{{"quote":wrong words of the '
+        'answer,"evidence":words of the text,"fixed":right words}}]}}; an empty list if nothing is wrong.',
     },
     "text": {
         "zh": "最多 {most} 处，每处一行：【修正】回答中的错误原文 → 改正后的文字（依据：……）。"
@@ -56,42 +64,44 @@ def instruction(language: Language, form: Form, domain: str, most: int) -> str:
     return check + (" " if language == "en" else "") + _ANSWER[form][language].format(most=most)
 
 
-def schema(most: int, answer: str = "") -> dict[str, Any]:
+def schema(most: int, answer: str = "", language: Language = "en", quotes: Quotes = "clauses") -> dict[str, Any]:
     """The JSON Schema of a reply. The evidence comes before the correction: whoever must give it first thinks first.
 
-    With the `answer` only its own passages can be quoted: what a model is made to choose it can't misquote.
+    With the `answer` only its own words can be quoted: what a model is made to choose it can't misquote. `quotes`: its
+    facts, if it has any, or its clauses. What goes in the place of a fact is as short as one.
     """
-    field = {"type": "string", "minLength": 1, "maxLength": LONGEST}
-    quoted = passages(answer)
-    one = {
-        "type": "object",
-        "properties": {"quote": {"enum": quoted} if quoted else field, "evidence": field, "fixed": field},
-        "required": ["quote", "evidence", "fixed"],
-        "additionalProperties": False,
+    short = facts(answer) if quotes == "facts" else []
+    quoted = short or passages(answer)
+    fields = {
+        "quote": {"enum": quoted} if quoted else _words(LONGEST),
+        "evidence": _words(EVIDENCE[language]),
+        "fixed": _words(FIGURE[language] if short else LONGEST),
     }
-    corrections = {"type": "array", "items": one, "maxItems": most}
-    return {
-        "type": "object",
-        "properties": {"corrections": corrections},
-        "required": ["corrections"],
-        "additionalProperties": False,
-    }
+    return _object(corrections={"type": "array", "items": _object(**fields), "maxItems": most})
 
 
-_SENTENCES = re.compile(r"(?<=[.!?;:])\s+|[，。！？；：\n]+")
-_CLAUSES = re.compile(r"(?<=,)\s+")
+def _object(**fields: Any) -> dict[str, Any]:
+    """All of these, in this order, and nothing else."""
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+
+
+def _words(longest: int) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": longest}
+
+
+_PASSAGES = re.compile(r"(?<=[.!?;:,])\s+|[，。！？；：\n]+")
 
 
 def passages(answer: str) -> list[str]:
-    """What can be quoted of an answer: its sentences, of Chinese ones the clauses, of long ones the parts. Each stands
-    in it once, so that it is clear which is meant."""
-    found = dict.fromkeys(part.strip() for part in _parts(answer))
+    """What can be quoted of an answer: its clauses. Each stands in it once, so that it is clear which is meant."""
+    found = dict.fromkeys(part.strip() for part in _PASSAGES.split(answer))
     return [part for part in found if 3 < len(part) <= LONGEST and answer.count(part) == 1][:PASSAGES]
 
 
-def _parts(answer: str) -> Iterator[str]:
-    for sentence in _SENTENCES.split(answer):
-        yield from [sentence] if len(sentence) <= LONGEST else _CLAUSES.split(sentence)
+def facts(answer: str) -> list[str]:
+    """What a check of facts is mostly about: figures, dates, sums, laws, each of which stands in the answer once."""
+    found = dict.fromkeys(answer[span.start : span.end] for span in caution.spans(answer))
+    return [fact for fact in found if len(fact) <= LONGEST // 2 and answer.count(fact) == 1]
 
 
 def listed(language: Language, corrections: Sequence[Correction]) -> str:

@@ -29,7 +29,7 @@ Part = Callable[[argparse.Namespace], dict[str, Any]]
 def _engine(options: argparse.Namespace) -> dict[str, Any]:
     engine = ensure(replace=True)
     try:
-        return asyncio.run(reread.measured(engine, options.data, options.prompts))
+        return asyncio.run(reread.measured(engine, options.data, options.prompts, options.skip))
     finally:
         if engine.started_by_us:
             engine.stop()
@@ -61,6 +61,7 @@ def main() -> None:
     made.add_argument("--calls", type=int, default=100, help="classifier: calls a text (default: 100)")
     made.add_argument("--rounds", type=int, default=8, help="quiet: pairs an answer (default: 8, of 8 answers)")
     made.add_argument("--prompts", type=int, default=20, help="engine: prompts (default: 20)")
+    made.add_argument("--skip", type=int, default=0, help="engine: less so many first, to measure in pieces")
     docs.add_option(made)
     options = made.parse_args()
     began, out = time.monotonic(), dict[str, Any]()

@@ -113,10 +113,11 @@ async def seconds(http: aiohttp.ClientSession, url: str, prompt: Prompt) -> floa
     return took
 
 
-async def measured(engine: Engine, data: Path, count: int = 20, **refine: Any) -> dict[str, Any]:
-    """The figures over so many prompts; `refine`: more of refine.yaml."""
+async def measured(engine: Engine, data: Path, count: int = 20, skip: int = 0, **refine: Any) -> dict[str, Any]:
+    """The figures over so many prompts, less the first `skip`; `refine`: more of refine.yaml."""
     with client(engine.url, engine.model) as asking:
-        asked, whose = prompts(asking, data, count)
+        asked, whose = prompts(asking, data, skip + count)
+        asked = asked[skip:]
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         http = await stack.enter_async_context(
@@ -183,6 +184,7 @@ def counted(read: Sequence[Read]) -> dict[str, Any]:
         "cached_prefill": round(sum(one.cached for one in those) / sum(one.prompt for one in those), 4),
         "cached_prefill_p50": round(statistics.median(one.cached / one.prompt for one in those), 4),
         "refined_time_ratio": round(statistics.median(one.ratio for one in those), 3),
+        "refined_time_ratio_quartiles": quartiles([one.ratio for one in those]),
         **{f"refined_time_ratio_{lang}": round(statistics.median(ratios), 3) for lang, ratios in sorted(langs.items())},
         "refined_n": len(those),
         "refined_asked": len(read),
@@ -190,6 +192,12 @@ def counted(read: Sequence[Read]) -> dict[str, Any]:
         "refined_reply_tokens_p50": statistics.median(one.reply for one in those),
         "plain_seconds_p50": round(statistics.median(one.plain for one in those), 2),
     }
+
+
+def quartiles(values: Sequence[float]) -> list[float]:
+    """Between which the middle half lies."""
+    found = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [*values, *values, *values]
+    return [round(found[0], 3), round(found[2], 3)]
 
 
 def outcomes(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, Any]:

@@ -130,6 +130,7 @@ def test_a_ratio_is_of_pairs_and_only_of_what_was_read() -> None:
     ]
     told = reread.counted(read)
     assert told["refined_time_ratio"] == 1.5
+    assert told["refined_time_ratio_quartiles"] == [1.35, 1.75]
     assert (told["refined_time_ratio_zh"], told["refined_time_ratio_en"]) == (1.75, 1.2)
     assert told["cached_prefill"] == 0.875
     assert (told["refined_n"], told["refined_asked"]) == (3, 4)

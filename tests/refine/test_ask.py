@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from gateway.errors import UpstreamFault
-from gateway.refine.ask import Errand, Manner, Reader, Sent, asked, tokens
+from gateway.refine.ask import LEAST, Errand, Manner, Reader, Sent, allowed, asked, tokens
+from gateway.refine.reply import Reply
 from gateway.surfaces import Asking, chat, completions
 from gateway.types import Correction, Usage
 
@@ -132,6 +133,35 @@ async def test_an_answer_may_tell_no_usage_or_nonsense(usage: Any) -> None:
 async def test_what_the_engine_had_in_its_cache_is_told() -> None:
     body = reply("[no correction]", prompt_tokens=90, completion_tokens=3, prompt_tokens_details={"cached_tokens": 80})
     assert (await Reader(Endpoint(body=body)).read(CHAT, MANNER)).cached == 80
+
+
+@pytest.mark.parametrize(
+    ("answer", "share", "room"),
+    [
+        ("x" * 4000, 0.5, 500),
+        ("x" * 4000, 0.1, 100),
+        ("x" * 4000, 9, 1024),
+        ("x" * 40, 0.5, LEAST),
+        ("字" * 800, 0.5, 300),
+    ],
+)
+def test_a_reply_has_room_in_proportion_to_the_answer(answer: str, share: float, room: int) -> None:
+    errand, manner = CHAT._replace(answer=answer), MANNER._replace(tokens=1024, share=share)
+    assert allowed(errand, manner) == room
+    assert asked(errand, manner, frozenset()).body["max_tokens"] == room
+    assert tokens(errand, manner) - tokens(errand, manner._replace(tokens=0)) == room
+
+
+def test_a_reply_has_never_more_room_than_the_file_says() -> None:
+    assert allowed(CHAT._replace(answer="x" * 4000), MANNER) == MANNER.tokens
+
+
+async def test_a_reply_in_words_ends_where_nothing_is_wrong() -> None:
+    endpoint = Endpoint(body=reply("[n"))
+    reading = await Reader(endpoint).read(CHAT, MANNER._replace(form="text"))
+    assert endpoint.asked[0][1].body["stop"] == ["o correction]"]
+    assert reading.reply == Reply()
+    assert "stop" not in asked(CHAT, MANNER, frozenset()).body
 
 
 def test_a_reading_s_size_is_known_before_it_is_asked() -> None:

@@ -81,10 +81,10 @@ def test_the_second_reading_gets_the_conversation_as_it_went_upstream() -> None:
 
 
 def test_the_file_says_how_it_is_asked() -> None:
-    guards = {"most_marks": 3, "reply_tokens": 64}
-    told = file(backend="other", model="reader", form="text", guards=guards)
-    assert matter(chat("?"), told).manner == Manner("other", "reader", "text", 3, 64)
-    assert matter(chat("?")).manner == Manner(None, None, "auto", 2, 256)
+    guards = {"most_marks": 3, "reply_tokens": 64, "reply_share": 2}
+    told = file(backend="other", model="reader", form="text", quotes="clauses", guards=guards)
+    assert matter(chat("?"), told).manner == Manner("other", "reader", "text", 3, 64, 2.0, "clauses")
+    assert matter(chat("?")).manner == Manner(None, None, "auto", 2, 256, 0.6, "facts")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from gateway.refine.caution import Language
 from gateway.refine.reply import Reply, read
+from gateway.refine.wording import EVIDENCE, FIGURE, FINE, LONGEST, MARKS, STOPS
 from gateway.types import Correction
 
 RATE = Correction("4.75%", "5.75%", "the offer above")
@@ -69,6 +71,9 @@ def test_what_is_in_no_form_says_nothing(text: str) -> None:
         ({**RATE._asdict(), "quote": 4.75}, "malformed"),
         ({**RATE._asdict(), "fixed": "x" * 5000}, "malformed"),
         ({**RATE._asdict(), "fixed": "4.75%"}, "same"),
+        ({"quote": "won 23–16", "evidence": "the final", "fixed": "won 23-16"}, "same"),
+        ({**RATE._asdict(), "evidence": "it pays 4.75% a year"}, "backed"),
+        ({"quote": "They won 23–16", "evidence": "they won 23 - 16 at home", "fixed": "23-16"}, "backed"),
         ({**RATE._asdict(), "fixed": "I'm sorry, I cannot check that"}, "no_answer"),
         ({**RATE._asdict(), "fixed": "【修正】5.75%"}, "no_answer"),
         ({**RATE._asdict(), "fixed": "作为AI语言模型，我不能核实"}, "no_answer"),
@@ -83,11 +88,58 @@ def test_items_of_any_kind_do_no_harm(item: object) -> None:
     assert read(orjson.dumps({"corrections": [item, RATE._asdict()]}).decode(), 2) == Reply((RATE,), ("malformed",))
 
 
+def test_evidence_may_name_the_wrong_figure_beside_the_right_one() -> None:
+    one = RATE._replace(evidence="4.75% for two years, 5.75% for three")
+    assert read(told(one._asdict()), 2) == Reply((one,))
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_words_that_are_as_long_as_they_may_be_were_cut(language: Language) -> None:
+    figure = {**RATE._asdict(), "fixed": "5" * FIGURE[language]}
+    passage = {**RATE._asdict(), "quote": "it pays little", "fixed": "x" * LONGEST}
+    for one in (figure, passage):
+        assert read(told(one), 2, language).dropped == ("cut_off",)
+        assert read(told(one), 2).corrections == (Correction(**one),)  # an endpoint that does not hold it to a length
+    long = {**RATE._asdict(), "evidence": "e" * EVIDENCE[language]}
+    assert read(told(long), 2, language).corrections[0].evidence == long["evidence"] + "…"
+    assert read(told({**passage, "fixed": "5" * FIGURE[language]}), 2, language).corrections
+
+
 def test_no_more_are_taken_than_were_asked_for() -> None:
     many = [Correction(f"a{n}", f"b{n}", "c")._asdict() for n in range(4)]
     reply = read(told(*many), 2)
     assert [one.quote for one in reply.corrections] == ["a0", "a1"]
     assert reply.dropped == ("too_many", "too_many")
+
+
+def test_of_a_reply_that_was_cut_off_the_whole_ones_count() -> None:
+    other = Correction("March", "April", "the offer above")
+    text, first = told(RATE._asdict(), other._asdict()), len(told(RATE._asdict())) - len("]}")
+    one, both = Reply((RATE,), ("cut_off",)), Reply((RATE, other), ("cut_off",))
+    assert [read(text[:at], 2) for at in range(first, len(text) - 2)] == [one] * (len(text) - 2 - first)
+    assert [read(text[:at], 2) for at in (-2, -1)] == [both] * 2
+    assert read(text, 2) == Reply((RATE, other))
+
+
+def test_one_that_was_cut_off_before_any_was_whole_says_nothing() -> None:
+    text = told(RATE._asdict())
+    assert [read(text[:at], 2) for at in range(len(text) - 3)] == [Reply(readable=False)] * (len(text) - 3)
+
+
+def test_what_is_no_json_among_the_whole_ones_is_malformed() -> None:
+    assert read('{"corrections": [{4}, ' + orjson.dumps(RATE._asdict()).decode(), 2) == Reply(
+        (RATE,), ("malformed", "cut_off")
+    )
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_what_a_stop_leaves_of_nothing_is_wrong_still_tells(language: Language) -> None:
+    left, found, rest = FINE[language].partition(STOPS[language])
+    assert (found, rest) == (STOPS[language], "")
+    for text in (left, f"I have checked it. {left}", f"{left}\n"):
+        assert read(text, 2) == Reply()
+    assert not read(f"{left} and so on", 2).readable
+    assert STOPS[language] not in MARKS[language]
 
 
 def test_a_marked_line_without_an_arrow_is_malformed() -> None:

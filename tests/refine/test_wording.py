@@ -7,7 +7,22 @@ import pytest
 
 from gateway.refine.caution import Language
 from gateway.refine.reply import read
-from gateway.refine.wording import FINE, LONGEST, MARKS, PASSAGES, Form, erratum, instruction, listed, passages, schema
+from gateway.refine.wording import (
+    EVIDENCE,
+    FIGURE,
+    FINE,
+    LONGEST,
+    MARKS,
+    PASSAGES,
+    Form,
+    Quotes,
+    erratum,
+    facts,
+    instruction,
+    listed,
+    passages,
+    schema,
+)
 from gateway.types import Correction
 
 ONE = Correction("4.75%", "5.75%", "the offer")
@@ -50,7 +65,7 @@ ZH_ANSWER = "年利率为4.75%，起存金额1万元；利息在每年三月支�
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
-        (ANSWER, ["The rate is 4.75 percent.", "It is paid in March, and the least amount is 1,000.50 dollars."]),
+        (ANSWER, ["The rate is 4.75 percent.", "It is paid in March,", "and the least amount is 1,000.50 dollars."]),
         (ZH_ANSWER, ["年利率为4.75%", "起存金额1万元"]),
         ("a, " + "long " * 25 + "one, short of it", ["short of it"]),
         ("", []),
@@ -66,14 +81,47 @@ def test_passages_are_bounded_in_length_and_number() -> None:
     assert not passages("x" * (LONGEST + 1))
 
 
-@pytest.mark.parametrize("answer", [ANSWER, ZH_ANSWER])
-def test_a_reply_can_quote_nothing_but_the_answer(answer: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (ANSWER, ["4.75 percent", "March", "1,000.50 dollars"]),
+        (ZH_ANSWER, ["4.75%", "1万元"]),
+        ("It costs 3 dollars, 3 dollars in all, by 18 September 2025.", ["18 September 2025"]),
+        ("It is cheap.", []),
+    ],
+)
+def test_a_fact_stands_in_the_answer_once(answer: str, found: list[str]) -> None:
+    assert set(facts(answer)) <= set(found)
+    assert len(facts(answer)) >= len(found) - 1  # a month alone is no date
+
+
+@pytest.mark.parametrize("quotes", ["facts", "clauses"])
+@pytest.mark.parametrize(("answer", "language"), [(ANSWER, "en"), (ZH_ANSWER, "zh")])
+def test_a_reply_can_quote_nothing_but_the_answer(answer: str, language: Language, quotes: Quotes) -> None:
     told = {"evidence": "the offer", "fixed": "5.75%"}
-    for quote in passages(answer):
-        jsonschema.validate({"corrections": [{"quote": quote, **told}]}, schema(2, answer))
+    for quote in facts(answer) if quotes == "facts" else passages(answer):
+        jsonschema.validate({"corrections": [{"quote": quote, **told}]}, schema(2, answer, language, quotes))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"corrections": [{"quote": "4.75", **told}]}, schema(2, answer))
-    jsonschema.validate({"corrections": [{"quote": "4.75", **told}]}, schema(2, "Yes"))
+        jsonschema.validate({"corrections": [{"quote": "4.7", **told}]}, schema(2, answer, language, quotes))
+    jsonschema.validate({"corrections": [{"quote": "4.7", **told}]}, schema(2, "Yes", language, quotes))
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_an_answer_without_facts_can_be_quoted_all_the_same(language: Language) -> None:
+    told = schema(2, "It is cheap. It is paid late.", language, "facts")
+    assert told == schema(2, "It is cheap. It is paid late.", language, "clauses")
+
+
+@pytest.mark.parametrize("quotes", ["facts", "clauses"])
+@pytest.mark.parametrize(("answer", "language"), [(ANSWER, "en"), (ZH_ANSWER, "zh")])
+def test_words_are_as_short_as_what_they_replace(answer: str, language: Language, quotes: Quotes) -> None:
+    quote, longest = (facts(answer)[0], FIGURE[language]) if quotes == "facts" else (passages(answer)[0], LONGEST)
+    told = schema(2, answer, language, quotes)
+    one = {"quote": quote, "evidence": "e" * EVIDENCE[language], "fixed": "5" * longest}
+    jsonschema.validate({"corrections": [one]}, told)
+    for field in ("evidence", "fixed"):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"corrections": [{**one, field: one[field] + "5"}]}, told)
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
