@@ -82,6 +82,10 @@ class Retracing(Strict):
         description="What `retrace tune --write` found: if the file is there, instead of `lookup`.",
     )
 
+    policies: str = Field(
+        default="policies.yaml",
+        description="Where the gateway notes which rules each policy (`inject`) was confirmed for, and what is tried.",
+    )
     sample: Sampling | None = Field(default=None, description="Off if absent.")
 
     def terms(self, policies: Mapping[str, Inject], tuned: Lookup | None) -> Terms:

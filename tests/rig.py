@@ -325,6 +325,9 @@ FOR_EVER = (
     "Link._read",
     "Backlog.run",
     "Docket._run",
+    "Watchman._read_on",
+    "Watchman._repeat_on",
+    "Keeper.run",
 )  # tasks that end with the gateway
 
 

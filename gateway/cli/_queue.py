@@ -53,7 +53,7 @@ def ask(config: Path, question: Callable[[Reviewing], Coroutine[Any, Any, T]]) -
 
 def named(config: Path) -> Named:
     """The queue of a configuration. ConfigFault if it has none, or a file is wrong."""
-    from gateway.config import GatewayFile
+    from gateway.mainfile import GatewayFile
     from gateway.refine.file import RefineFile
     from gateway.yamlfile import Document
 

@@ -57,6 +57,11 @@ def _doubts(built: House) -> Iterator[str]:
             f"`action: refine` of {', '.join(wanting)} does nothing: gateway.yaml names no file that says how answers "
             "are read once more; write `refine: refine.yaml` into it"
         )
+    if built.standing.fault:
+        yield f"nothing is reused at all: {built.standing.fault}"
+        return
+    for code, changed in sorted(built.standing.unconfirmed.items()):
+        yield f"nothing is reused of {code} ({'; '.join(changed)}): `retrace policy confirm {code}` once it still fits"
 
 
 def _refining(built: House) -> str:

@@ -56,6 +56,7 @@ def test_a_code_whose_rules_changed_is_off_until_confirm_which_says_what_changed
     shown = said("policy", "list", "-c", config).stdout
     assert "OFF, its rules changed (facts: looks for something else): retrace policy confirm R101" in shown
     assert build(Source(Path(config))).terms.policy("R101").mode == "none"
+    assert "nothing is reused of R101 (facts: looks for something else)" in said("check", str(tmp_path)).stderr
     told = said("policy", "confirm", "R101", "-c", config)
     assert told.exit_code == 0
     assert "facts: looks for something else" in told.stdout
@@ -147,6 +148,9 @@ def test_a_broken_state_file_is_told_with_its_line_and_stays_as_it_is(tmp_path: 
         told = said("policy", *words, "-c", config)
         assert (told.exit_code, "policies.yaml:2" in told.stderr) == (1, True)
     assert (tmp_path / "policies.yaml").read_text() == "codes:\n  R101: {why: guess}\n"
+    doubted = said("check", str(tmp_path)).stderr
+    assert "nothing is reused at all" in doubted
+    assert "policies.yaml:2" in doubted
 
 
 def test_where_it_can_t_be_written_the_fix_is_told(tmp_path: Path) -> None:

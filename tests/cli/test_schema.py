@@ -18,4 +18,4 @@ def test_schema_prints_and_writes_what_editors_need(tmp_path: Path) -> None:
     assert "gateway" in wrong.stderr
     assert wrote.returncode == 0
     written = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert written == ["gateway.json", "reasons.json", "refine.json", "rules.json", "tiers.json"]
+    assert written == ["gateway.json", "reasons.json", "refine.json", "rules.json", "tiers.json", "watch.json"]

@@ -83,7 +83,7 @@ def test_where_nobody_may_write_nothing_is_lost(tmp_path: Path) -> None:
     (tmp_path / "policies.yaml.new").mkdir()
     changed = {"R203": Entry.model_validate({**STATE.codes["R203"].model_dump(), "why": "by hand"})}
     with pytest.raises(OSError, match="directory"):
-        write(path, PolicyFile(codes=changed))  # type: ignore[arg-type]
+        write(path, PolicyFile(codes=changed))
     assert register.read(path) == STATE
 
 

@@ -79,7 +79,7 @@ def test_no_verdict_before_there_is_enough_of_everything() -> None:
     assert judged(evidence, QUICK, 0.0).what == "going"
     for arm in ("new", "now"):
         for _ in range(QUICK.least_pairs * 8):
-            evidence.add(pair(arm), QUICK)  # type: ignore[arg-type]
+            evidence.add(pair(arm), QUICK)
     assert judged(evidence, QUICK, 0.0).what == "going"
     assert set(evidence.shown) == {"late", "unlike"}
     for arm in ("new", "now"):
@@ -105,7 +105,7 @@ def test_a_test_is_made_once_for_each_doubling_and_spends_its_part_of_the_risk()
     for _ in range(90):
         for arm in ("new", "now"):
             for number in range(10):
-                evidence.add(pair(arm, 0.8 + number / 100), QUICK)  # type: ignore[arg-type]
+                evidence.add(pair(arm, 0.8 + number / 100), QUICK)
         judged(evidence, QUICK, 0.0)
         made.append(evidence.looks.get("late", 0))
     assert (made[8], made[9], made[19], made[39], made[79], made[89]) == (0, 1, 2, 3, 4, 4)  # 100, 200, 400, 800
