@@ -35,8 +35,6 @@ _NAMES = ("id", "object", "created", "model", "system_fingerprint")  # what tell
 _ONCE = ("n", "best_of", "echo")  # what a continuation does not ask for again
 _GUIDED = ("guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs")
 _SHAPING = ("response_format", *_GUIDED)
-
-
 T = TypeVar("T")
 
 
@@ -284,12 +282,11 @@ def _choices(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    counts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
     details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    known = cached if isinstance(cached, int) and cached >= 0 else None
-    prompt, completion = (count if isinstance(count, int) and count >= 0 else 0 for count in counts)
-    return Usage(prompt, completion, known)
+    told = {**details, **usage} if isinstance(details, dict) else usage
+    counts = [told.get(f"{name}_tokens") for name in ("prompt", "completion", "cached")]
+    prompt, completion, cached = (count if isinstance(count, int) and count >= 0 else None for count in counts)
+    return Usage(prompt or 0, completion or 0, cached)
 
 
 def _channel(name: str, value: Any, path: leaves.Path) -> str:
