@@ -143,4 +143,4 @@ _DASHES = re.compile(r"\s*[-‐-―−－]\s*")
 
 def _spelled(text: str) -> str:
     """Whatever its dashes, its case and its spaces."""
-    return " ".join(_DASHES.sub("-", text).lower().split())
+    return "".join(_DASHES.sub("-", text).lower().split())

@@ -72,6 +72,7 @@ def test_what_is_in_no_form_says_nothing(text: str) -> None:
         ({**RATE._asdict(), "fixed": "x" * 5000}, "malformed"),
         ({**RATE._asdict(), "fixed": "4.75%"}, "same"),
         ({"quote": "won 23–16", "evidence": "the final", "fixed": "won 23-16"}, "same"),
+        ({"quote": "880 年", "evidence": "县志", "fixed": "880年"}, "same"),
         ({**RATE._asdict(), "evidence": "it pays 4.75% a year"}, "backed"),
         ({"quote": "They won 23–16", "evidence": "they won 23 - 16 at home", "fixed": "23-16"}, "backed"),
         ({**RATE._asdict(), "fixed": "I'm sorry, I cannot check that"}, "no_answer"),
