@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 log = logging.getLogger(__name__)
 
-LINGER = 0.5  # seconds that something may wait for others to leave with
+LINGER = 0.25  # seconds that something may wait for others to leave with
 BATCH = 32
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,13 +11,20 @@ from typing import Any
 import yaml
 
 from tests.answering import says
+from tests.dialects import SURFACES
 from tests.refine.rigs import ALWAYS
-from tests.rig import RawUpstream, Running, Script, gateway, regex, upstream
+from tests.rig import RawUpstream, Running, Script, Seen, gateway, regex, upstream
 from tests.tracing.receiver import Receiver, receiver
 
 BAD = says("这款", "产品", "保证", "稳赚", "不赔。", used=(7, 5))
 GOOD = says("收益", "随市场", "而变。", used=(10, 3))
 REWIND = regex("稳赚", action="rewind")
+EVERYWHERE = [(surface, stream) for surface in SURFACES for stream in (True, False)]
+
+
+async def rewound(seen: Seen, writer: asyncio.StreamWriter) -> None:
+    """An upstream whose first answer breaks the rule, and whose next one goes on well."""
+    await (GOOD if "bad_words" in seen.json else BAD)(seen, writer)
 
 
 @asynccontextmanager

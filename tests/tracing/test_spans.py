@@ -19,7 +19,7 @@ from gateway.tracing.spans import late
 from gateway.tracing.spans import spans as spans_of
 from gateway.types import Reuse
 from tests.answering import in_turn, says
-from tests.dialects import SURFACES, before, refused
+from tests.dialects import before, refused
 from tests.plugin import REPORT, engine, in_front
 from tests.refine.rigs import ANSWER, RATE, both, reads
 from tests.rig import (
@@ -36,11 +36,10 @@ from tests.rig import (
     until,
     upstream,
 )
-from tests.tracing.receiver import CLIENT, INTERNAL, SERVER, receiver, the, tree
-from tests.tracing.rigs import BAD, GOOD, REWIND, reading, traced
+from tests.tracing.receiver import CLIENT, INTERNAL, SERVER, Told, receiver, the, tree
+from tests.tracing.rigs import BAD, EVERYWHERE, GOOD, REWIND, reading, rewound, traced
 from tests.verifier import PASS, flags, slow, verifier
 
-surfaces = pytest.mark.parametrize("surface", SURFACES)
 streamed = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 LONG = " ".join(f"paragraph {n} of the manual, word for word." for n in range(300))
 SECRET = "xyzzy-what-a-client-wrote"
@@ -51,61 +50,72 @@ def named(surface: str) -> str:
     return "text_completion" if surface == "completions" else "chat"
 
 
-@streamed
-@surfaces
-async def test_an_exchange_leaves_a_span_and_one_for_each_of_its_stages(
-    tmp_path: Path, surface: str, stream: bool
-) -> None:
+async def test_an_exchange_leaves_a_span_and_one_for_each_of_its_stages(tmp_path: Path) -> None:
     async with receiver() as gatherer:
-        tracing = {"endpoint": gatherer.url}
-        async with before(tmp_path, says("all ", "fine"), tracing=tracing) as (sdks, _):
-            await sdks.ask(surface, stream, extra_headers={"x-retrace-session": "s"})
-            spans = await gatherer.trace()
-    name = named(surface)
-    assert tree(spans) == [name, ".admit", ".judge", ".open", f"..{name}", ".relay"]
-    root, facts = spans[0], spans[0].facts
+        script, tracing = says("all ", "fine"), {"endpoint": gatherer.url}
+        async with before(tmp_path, script, tracing=tracing) as (sdks, _):
+            for number, (surface, stream) in enumerate(EVERYWHERE):
+                await sdks.ask(surface, stream, extra_headers={"x-retrace-session": "s"})
+                spans, name = await gatherer.trace(number), named(surface)
+                told = tree(spans)
+                assert told == [name, ".admit", ".judge", ".open", f"..{name}", ".relay"], (surface, stream)
+                _check_root(spans[0], surface, stream)
+                _check_stages(spans)
+    assert gatherer.resources[0]["service.name"] == "retrace-gateway"
+
+
+def _check_root(root: Told, surface: str, stream: bool) -> None:
+    facts = root.facts
+    expected = {
+        "gen_ai.operation.name": named(surface),
+        "gen_ai.provider.name": "vllm",
+        "gen_ai.request.model": "m",
+        "gen_ai.response.model": "m",
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.usage.output_tokens": 5,
+        "gen_ai.response.finish_reasons": ["stop"],
+        "http.response.status_code": 200,
+        "retrace.surface": surface,
+        "retrace.tenant": "default",
+        "retrace.backend": "up",
+        "retrace.verdict": "allow",
+        "retrace.reason_codes": [],
+        "retrace.attempts": 1,
+        "retrace.reasoning_intent": "answer",
+    }
+    assert {name: facts.get(name) for name in expected} == expected, (surface, stream)
     assert (root.kind, root.parent, root.error) == (SERVER, "", "")
     assert root.events == (["first_token"] if stream else [])
-    assert facts["gen_ai.operation.name"] == name
-    assert (facts["gen_ai.provider.name"], facts["gen_ai.request.model"]) == ("vllm", "m")
-    assert facts["gen_ai.response.model"] == "m"
-    assert (facts["gen_ai.usage.input_tokens"], facts["gen_ai.usage.output_tokens"]) == (7, 5)
-    assert facts["gen_ai.response.finish_reasons"] == ["stop"]
     assert ("gen_ai.response.time_to_first_chunk" in facts) is stream
-    assert (facts["retrace.surface"], facts["retrace.tenant"], facts["retrace.backend"]) == (surface, "default", "up")
-    assert (facts["retrace.verdict"], facts["retrace.reason_codes"], facts["retrace.attempts"]) == ("allow", [], 1)
-    assert facts["retrace.reasoning_intent"] == "answer"
-    assert facts["http.response.status_code"] == 200
     assert facts["retrace.exchange"].startswith("rt-")
     assert facts["gen_ai.conversation.id"] == facts["retrace.session"] != "s"
-    (call,) = [span for span in spans if span.kind == CLIENT]
+    assert abs(root.end / 1e9 - time.time()) < 600
+
+
+def _check_stages(spans: list[Told]) -> None:
+    root, (call,) = spans[0], [span for span in spans if span.kind == CLIENT]
     assert (call.facts["server.address"], call.facts["http.response.status_code"]) == ("127.0.0.1", 200)
     assert call.facts["retrace.attempt"] == 1
     assert all(span.kind == INTERNAL for span in spans if span not in (root, call))
     assert all(root.start <= span.start <= span.end <= root.end for span in spans)
-    assert abs(root.end / 1e9 - time.time()) < 60
-    assert gatherer.resources[0]["service.name"] == "retrace-gateway"
 
 
-@streamed
-@surfaces
-async def test_a_rewind_tells_where_it_was_cut_and_why(tmp_path: Path, surface: str, stream: bool) -> None:
-    async with receiver() as gatherer:
-        tracing = {"endpoint": gatherer.url}
-        async with before(tmp_path, in_turn(BAD, GOOD), [REWIND], tracing=tracing) as (sdks, _):
+async def test_a_rewind_tells_where_it_was_cut_and_why(tmp_path: Path) -> None:
+    async with (
+        receiver() as gatherer,
+        before(tmp_path, rewound, [REWIND], tracing={"endpoint": gatherer.url}) as (sdks, _),
+    ):
+        for number, (surface, stream) in enumerate(EVERYWHERE):
             await sdks.ask(surface, stream, "说说")
-            spans = await gatherer.trace()
-    name = named(surface)
-    call = f"..{name}"
-    assert tree(spans) == [name, ".admit", ".judge", ".open", call, ".relay", "..rewind", "...open", f"..{call}"]
-    facts = the(spans, "rewind").facts
-    assert (facts["retrace.reason_code"], facts["retrace.rule"]) == ("R101", "output.regex")
-    assert (facts["retrace.anchor"], facts["retrace.attempt"]) == ("word", 2)
-    assert facts["retrace.wasted_tokens"] >= 1
-    whole = spans[0].facts
-    assert (whole["retrace.verdict"], whole["retrace.reason_codes"]) == ("rewind", ["R101"])
-    assert (whole["retrace.attempts"], whole["retrace.anchors"]) == (2, ["word"])
-    assert whole["retrace.wasted_tokens"] == facts["retrace.wasted_tokens"]
+            spans, name = await gatherer.trace(number), named(surface)
+            first = [name, ".admit", ".judge", ".open", f"..{name}", ".relay"]
+            assert tree(spans) == [*first, "..rewind", "...open", f"....{name}"], (surface, stream)
+            facts, whole = the(spans, "rewind").facts, spans[0].facts
+            assert (facts["retrace.reason_code"], facts["retrace.rule"]) == ("R101", "output.regex")
+            assert (facts["retrace.anchor"], facts["retrace.attempt"]) == ("word", 2)
+            assert whole["retrace.wasted_tokens"] == facts["retrace.wasted_tokens"] >= 1
+            assert (whole["retrace.verdict"], whole["retrace.reason_codes"]) == ("rewind", ["R101"])
+            assert (whole["retrace.attempts"], whole["retrace.anchors"]) == (2, ["word"])
 
 
 @streamed

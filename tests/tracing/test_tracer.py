@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.traceparent import caller
-from tests.answering import in_turn, says
-from tests.dialects import SURFACES, before
+from gateway.traceparent import Caller, caller
+from tests.answering import says
+from tests.dialects import before
 from tests.refine.rigs import ANSWER, RATE, both, reads
 from tests.rig import (
     Running,
@@ -23,10 +23,8 @@ from tests.rig import (
     upstream,
 )
 from tests.tracing.receiver import CLIENT, receiver, the, tree
-from tests.tracing.rigs import BAD, GOOD, REWIND, reading, traced
+from tests.tracing.rigs import EVERYWHERE, REWIND, reading, rewound, traced
 
-surfaces = pytest.mark.parametrize("surface", SURFACES)
-streamed = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 PARENT = {"traceparent": f"00-{TRACE}-{SPAN}-01", "tracestate": "congo=t61rcWkgMzE"}
 
@@ -34,23 +32,21 @@ PARENT = {"traceparent": f"00-{TRACE}-{SPAN}-01", "tracestate": "congo=t61rcWkgM
 # W3C trace context.
 
 
-@streamed
-@surfaces
-async def test_a_caller_s_trace_goes_on_through_every_call(tmp_path: Path, surface: str, stream: bool) -> None:
-    async with receiver() as gatherer:
-        tracing = {"endpoint": gatherer.url}
-        async with before(tmp_path, in_turn(BAD, GOOD), [REWIND], tracing=tracing) as (sdks, up):
-            await sdks.ask(surface, stream, "说说", extra_headers=PARENT)
-            spans = await gatherer.trace()
-            told = [caller(seen.headers) for seen in up.calls]
+async def test_a_caller_s_trace_goes_on_through_every_call(tmp_path: Path) -> None:
+    async with (
+        receiver() as gatherer,
+        before(tmp_path, rewound, [REWIND], tracing={"endpoint": gatherer.url}) as (sdks, up),
+    ):
+        for number, (surface, stream) in enumerate(EVERYWHERE):
+            state = f"congo={number}"
+            mine = {"traceparent": f"00-{number + 1:032x}-{SPAN}-01", "tracestate": state}
+            await sdks.ask(surface, stream, "说说", extra_headers=mine)
+            spans = await gatherer.trace(number)
             assert "traceparent" not in sdks.head
-    root = spans[0]
-    assert (root.trace, root.parent, root.state) == (TRACE, SPAN, PARENT["tracestate"])
-    calls = [span for span in spans if span.kind == CLIENT]
-    assert [(found.trace, found.span, found.state) for found in told if found] == [
-        (int(TRACE, 16), int(span.id, 16), PARENT["tracestate"]) for span in calls
-    ]
-    assert len(told) == 2
+            root, calls = spans[0], [span for span in spans if span.kind == CLIENT]
+            assert (root.trace, root.parent, root.state) == (f"{number + 1:032x}", SPAN, state), (surface, stream)
+            told = [caller(seen.headers) for seen in up.calls[-2:]]
+            assert told == [Caller(number + 1, int(span.id, 16), True, state) for span in calls], (surface, stream)
 
 
 async def test_a_second_reading_is_part_of_the_trace(tmp_path: Path) -> None:
@@ -125,6 +121,14 @@ async def events(running: Running) -> dict[str, float]:
     return {name[len(start) : -2]: value for name, value in told.items() if name.startswith(start)}
 
 
+async def _accounted(running: Running, many: int) -> dict[str, float]:
+    """What became of so many traces, once it is known of all."""
+    async with asyncio.timeout(20):
+        while sum((told := await events(running)).values()) < many:  # noqa: ASYNC110 - it is told on a page
+            await asyncio.sleep(0.05)
+    return told
+
+
 @pytest.mark.parametrize("kind", ["down", "refuses", "redirects", "breaks", "hangs", "silent", "garbage"])
 async def test_who_gathers_badly_is_seen_by_a_counter_alone(tmp_path: Path, kind: str) -> None:
     async with receiver() as gatherer, upstream(answers(completion("fine"))) as (url, _):
@@ -139,23 +143,19 @@ async def test_who_gathers_badly_is_seen_by_a_counter_alone(tmp_path: Path, kind
                     answers_ = await asyncio.gather(*(running.chat() for _ in range(8)))
                 assert [answer.status for answer in answers_] == [200] * 8
                 lost = "sent" if kind == "garbage" else "failed"
-                async with asyncio.timeout(10):
-                    while sum((told := await events(running)).values()) < 8:  # noqa: ASYNC110 - it is told on a page
-                        await asyncio.sleep(0.05)
-                assert told == {lost: 8}
+                assert await _accounted(running, 8) == {lost: 8}
 
 
 async def test_what_finds_no_place_is_lost_and_counted(tmp_path: Path) -> None:
     async with receiver() as gatherer, upstream(answers(completion("fine"))) as (url, _):
         gatherer.pause = 30.0
-        tracing = {"endpoint": gatherer.url, "queue": 2, "timeout_seconds": 0.2}
+        tracing = {"endpoint": gatherer.url, "queue": 2, "per_second": 1000, "timeout_seconds": 0.2}
         async with gateway(tmp_path, [url], tracing=tracing) as running:
             for _ in range(12):
                 await running.chat()
-            await asyncio.sleep(1.5)
-            told = await events(running)
+            told = await _accounted(running, 12)
     assert told["dropped"] >= 1
-    assert told["dropped"] + told["failed"] == 12
+    assert told.keys() == {"dropped", "failed"}
 
 
 async def test_too_many_in_a_second_are_not_traced_but_answered(tmp_path: Path) -> None:
