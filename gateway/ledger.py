@@ -31,6 +31,7 @@ class Trip:
     draft: Draft = field(default_factory=Draft)
     at: float = field(default_factory=time)  # when it came, in seconds since 1970
     revision: str = ""  # of the configuration it was judged by
+    tried: tuple[str, ...] = ()  # reason codes of whose policies it got one that is being tried
     backend: str = ""  # who was asked
     recorded: bool = False  # somebody wants its words: then these two are filled
     asked: Mapping[str, Any] | None = None  # the body that was sent upstream, masked as the rules want it

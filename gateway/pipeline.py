@@ -157,7 +157,8 @@ class Pipeline:
             trip.surface = surface.name
             with marks.stage("admit"):
                 exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
-            trip.exchange, trip.revision, house = exchange, house.revision, house.of(exchange)
+            trip.exchange, trip.revision, trip.tried = exchange, house.revision, house.terms.tried(exchange)
+            house = house.of(exchange)
             trip.recorded = any(witness.wants(exchange, house) for witness in self.witnesses)
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)
             try:
@@ -278,7 +279,7 @@ def _told(reply: Reply, outward: Outward | None) -> Reply:
 
 def _heard(errand: Errand, out: bytes) -> bytes:
     """An answer in one piece as its client gets it: noted if somebody wants its words, and explained if he asked."""
-    if errand.trip.recorded:
+    if errand.trip.recorded and not errand.trip.said:
         errand.trip.said = explain.said(errand.surface, out)
     return explain.whole(errand.surface, out, errand.trip) if errand.exchange.explain else out
 

@@ -102,7 +102,7 @@ class TunedFile(Strict):
 
 
 class Trial(NamedTuple):
-    """A policy that a share of the sessions gets instead of what is in force. `key` names the trial in all processes."""
+    """A policy that a share of the sessions gets instead of the one in force. `key` names the trial everywhere."""
 
     policy: Inject
     share: float
@@ -142,6 +142,10 @@ class Terms(NamedTuple):
     def _trying(self, exchange: Exchange) -> Terms:
         tried = {code: trial.policy for code, trial in self.trials.items() if trial.takes(exchange)}
         return self._replace(policies={**self.policies, **tried}) if tried else self
+
+    def tried(self, exchange: Exchange) -> tuple[str, ...]:
+        """The codes of whose policies this exchange gets the new one."""
+        return tuple(code for code, trial in self.trials.items() if trial.takes(exchange))
 
     def arm(self, reason: str, exchange: Exchange) -> Literal["now", "new"]:
         """Which of two policies for this reason an exchange gets: the one in force, or one that is tried."""

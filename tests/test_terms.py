@@ -92,3 +92,5 @@ def test_terms_are_those_of_the_session_s_arm() -> None:
     assert terms.of(session(arms["now"])) is terms
     assert terms.of(exchange()) is terms
     assert terms.arm("R101", session(arms["new"])) == "now"
+    assert terms.tried(session(arms["new"])) == ("R203",)
+    assert terms.tried(session(arms["now"])) == ()

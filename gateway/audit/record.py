@@ -51,6 +51,8 @@ def exchange(trip: Trip, asked: Exchange, seconds: float) -> dict[str, Any]:
     }
     if asked.session:
         told["session"] = _named(asked.principal.tenant, asked.session)
+    if trip.tried:
+        told["tried"] = list(trip.tried)
     if trip.asked and (parameters := _parameters(trip.asked)):
         told["parameters"] = parameters
     if draft.finish:
@@ -124,6 +126,10 @@ def house(now: House) -> dict[str, Any]:
         "policies": {
             code: {"mode": policy.mode, "version": digest(policy.model_dump())}
             for code, policy in now.terms.policies.items()
+        },
+        "trials": {
+            code: {"mode": trial.policy.mode, "version": digest(trial.policy.model_dump()), "share": trial.share}
+            for code, trial in now.terms.trials.items()
         },
         "models": _models(now),
     }
