@@ -83,7 +83,10 @@ class Return(Strict):
     longest_hours: float = Field(default=24.0, gt=0, le=720, description="The pause grows no longer.")
     share: float = Field(default=0.1, gt=0, le=1, description="Of the sessions, those that try.")
     try_minutes: float = Field(
-        default=240.0, gt=0, le=10080, description="A try without a verdict ends after that, and is made again later."
+        default=240.0,
+        gt=0,
+        le=10080,
+        description="A try without a verdict ends after that and is made again later, unless it looks good so far.",
     )
     minutes: float = Field(default=10.0, ge=0, le=1440, description="A verdict must hold so long.")
 

@@ -111,7 +111,7 @@ def tries(look: Look) -> Iterator[Move]:
         elif bad is not None and bad_for >= look.words.consistency.minutes * 60:
             longer = min(2 * one.pause, words.longest_hours * 3600)
             yield Move(bad._replace(seconds=bad_for), _again(code, one, at, longer))
-        elif not 0 <= at - one.tried < words.try_minutes * 60:
+        elif not 0 <= at - one.tried < words.try_minutes * 60 and not _hopeful(look, code, one):
             act = Act(at, "again", code, "tried", "off", detail="the try ended without a verdict")
             yield Move(act, _again(code, one, at, one.pause))
 
@@ -183,6 +183,17 @@ def _verdict(look: Look, code: str, one: Brake) -> tuple[Act | None, Act | None]
         return (back._replace(figure="LD", seen=seen, limit=speed.least) if good else None), None
     good = figures.cs is not None and figures.cs.value >= likeness.back and figures.cs.low >= likeness.low
     return (back._replace(figure="CS", seen=figures.cs, limit=likeness.low) if good else None), None
+
+
+def _hopeful(look: Look, code: str, one: Brake) -> bool:
+    """Whether what was seen of a code that is tried looks good so far; then it goes on until that is sure."""
+    figures = look.reading.by_code.get(code)
+    if figures is None:
+        return False
+    if one.cause == "latency":
+        seen = _speed(figures)
+        return seen is not None and seen.value <= look.words.latency.back
+    return figures.cs is not None and figures.cs.value >= look.words.consistency.back
 
 
 def _speed(one: CodeReading) -> Figure | None:

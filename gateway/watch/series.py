@@ -10,6 +10,7 @@ in, seconds since 1970. What is held is bounded, and so is the work of reading i
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -197,7 +198,8 @@ class Series:
         """All figures. It may take some tenths of a second with thousands of samples: not for an event loop.
 
         Codes that stand `apart` have figures of their own and do not count in those of all: such as codes that few
-        sessions try again, of which nearly all is measured.
+        sessions try again, of which nearly all is measured. They are read over all that is held of them: what was
+        measured before the try is forgotten, and what comes in is little.
         """
         rest = self.without(apart) if apart else self
         return Reading(
@@ -205,7 +207,7 @@ class Series:
             chr=self.chr(now, windows.chr),
             ld=rest.ld(now, windows.ld),
             cs=rest.cs(now, windows.cs),
-            by_code=dict(self._by_code(now, windows)),
+            by_code=dict(self._by_code(now, windows, apart)),
             faults=faults,
             ld_median=rest.ld(now, windows.ld, quantile=MEDIAN),
             ld_total=rest.ld(now, windows.ld, of="total"),
@@ -213,16 +215,17 @@ class Series:
             kl=rest.kl(now, windows.cs),
         )
 
-    def _by_code(self, now: float, windows: Windows) -> Iterator[tuple[str, CodeReading]]:
+    def _by_code(self, now: float, windows: Windows, apart: frozenset[str]) -> Iterator[tuple[str, CodeReading]]:
         reused = Counter(reason for at, reason in self._reuses if at > now - max(windows.ld, windows.cs))
         paired = {pair.reason for pair in self.pairs(now, max(windows.ld, windows.cs))}
         for reason in sorted(paired | reused.keys()):
+            speed, likeness = (math.inf, math.inf) if reason in apart else (windows.ld, windows.cs)
             yield (
                 reason,
                 CodeReading(
-                    ld=self.ld(now, windows.ld, reason),
-                    cs=self.cs(now, windows.cs, reason),
+                    ld=self.ld(now, speed, reason),
+                    cs=self.cs(now, likeness, reason),
                     share=reused[reason] / reused.total() if reused else 0.0,
-                    ld_median=self.ld(now, windows.ld, reason, quantile=MEDIAN),
+                    ld_median=self.ld(now, speed, reason, quantile=MEDIAN),
                 ),
             )

@@ -32,10 +32,10 @@ def reading(
     return Reading(at, hits, speed, likeness, codes, frozenset(more.pop("faults", ())), **more)
 
 
-def looks(start: float, minutes: float) -> Iterator[float]:
+def looks(start: float, minutes: float, every: float = EVERY) -> Iterator[float]:
     """The times of looks over some minutes, the first at `start`."""
-    for number in range(int(minutes * 60 / EVERY) + 1):
-        yield start + number * EVERY
+    for number in range(int(minutes * 60 / every) + 1):
+        yield start + number * every
 
 
 def run(controller: Controller, start: float, minutes: float, **figures: Any) -> list[Act]:

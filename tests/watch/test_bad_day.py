@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import yaml
 
 from gateway import tuned
 from gateway.overlay import EMPTY, Overlay
+from gateway.terms import TunedFile
 from tests.commands import retrace
 from tests.plugin import asked, engine, in_front
 from tests.rig import RawUpstream, Running, answers, completion, serving, until
@@ -128,7 +128,7 @@ async def test_observing_changes_nothing(tmp_path: Path) -> None:
         calls = len(up.calls)
         await asks(running, engine_)
         assert donor(up, calls) is not None
-        assert not os.path.exists(tmp_path / "tuned.yaml")
+    assert tuned.read(tmp_path / "tuned.yaml") == TunedFile()
 
 
 @pytest.mark.parametrize("how", ["mask", "none"])

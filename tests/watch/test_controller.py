@@ -23,7 +23,7 @@ def acting(**fields: object) -> Controller:
 
 def test_on_good_days_nothing_is_done() -> None:
     controller = acting()
-    assert run(controller, 0, 3 * 24 * 60) == []
+    assert run(controller, 0, 24 * 60) == []
     assert controller.overlay is EMPTY
 
 
@@ -68,7 +68,7 @@ def test_a_search_that_was_taken_back_is_loosened_again_later_each_time() -> Non
     """Traffic to which the search matters this much would have it go to and fro for ever."""
     controller = acting()
     acts = []
-    for at in looks(0, 14 * 24 * 60):
+    for at in looks(0, 12 * 24 * 60, every=120):
         acts += controller.step(reading(at, chr_=0.7 if controller.overlay.bits else 0.1))
     loosened = [act.at for act in acts if act.what == "loosen"]
     gaps = [later - sooner for sooner, later in pairwise(loosened)]

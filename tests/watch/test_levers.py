@@ -82,6 +82,17 @@ def test_a_try_without_a_verdict_ends_and_its_pause_stays_the_same() -> None:
     assert (after.tried, after.tries, after.pause, after.next) == (None, 1, 60, 60 + 240 * 60 + 60)
 
 
+def test_a_try_that_looks_good_goes_on_until_that_is_sure() -> None:
+    for cause, good, bad in (
+        ("consistency", code(cs=0.9, off=0.2), code(cs=0.84, off=0.2)),
+        ("latency", code(ld=-0.2, off=0.2), code(ld=-0.06, off=0.2)),
+    ):
+        before = Overlay(codes={"R101": OFF.model_copy(update={"tried": 60.0, "cause": cause})})
+        assert list(levers.tries(look(reading(1e6, codes={"R101": good}), before))) == []
+        (move,) = levers.tries(look(reading(1e6, codes={"R101": bad}), before))
+        assert (move.act.what, move.act.why) == ("again", "the try ended without a verdict")
+
+
 def test_a_try_that_fails_doubles_the_pause_up_to_the_longest() -> None:
     for pause, longer in ((60, 120), (80_000, 86_400)):
         before = Overlay(codes={"R101": OFF.model_copy(update={"tried": 60.0, "pause": pause})})

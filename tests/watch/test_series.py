@@ -154,3 +154,6 @@ def test_codes_that_stand_apart_have_figures_of_their_own_and_do_not_count_in_th
     assert (figure(apart.cs).value, figure(apart.cs).count) == (pytest.approx(0.9), 10)
     assert figure(apart.by_code["R307"].cs).value == pytest.approx(0.2)
     assert len(some.pairs(NOW, 100)) == 20
+    old = series(*(pair(age, reason="R307") for age in range(0, 20_000, 1000)))
+    assert figure(old.reading(NOW, Windows()).by_code["R307"].cs).count == 4
+    assert figure(old.reading(NOW, Windows(), apart=frozenset({"R307"})).by_code["R307"].cs).count == 20
