@@ -36,6 +36,8 @@ from tests.rig import (
     until,
     write_config,
 )
+from tests.watch import twice
+from tests.watch.twice import twin
 
 LONG = "a document about settlement days " * 60
 URL = ["http://127.0.0.1:9"]
@@ -110,6 +112,26 @@ async def test_a_changed_policy_goes_to_a_tenth_of_the_sessions_and_always_to_th
         assert said("policy", "trial", ACCEPTED, "--accept", "-c", str(tmp_path / "gateway.yaml")).exit_code == 0
         await until(lambda: not running.server.steward.house.standing.trials, 15)
         assert await donors(running, up, 5) == set(range(5))
+
+
+async def test_what_repeats_show_is_evidence_of_the_arm_whose_exchange_it_was(tmp_path: Path) -> None:
+    """Also where hardly anything is repeated otherwise: all of the new arm is."""
+    shadow = {"rate": 0.0001, "tokens_per_hour": 1_000_000, "idle_below": 1}
+    async with twin(tmp_path, {"shadow": shadow, "every_seconds": 3600}) as (running, engine_, _):
+        await running.chat(twice.LONG)
+        await until((tmp_path / "policies.yaml").exists, 15)
+        splice = {"mode": "splice", "sensitive": "allow"}
+        edited(tmp_path, "gateway.yaml", retrace={"capture": "all", "accepted": splice})
+        await until(lambda: running.server.steward.house.standing.trials, 15)
+        standing, terms = running.server.steward.house.standing, running.server.steward.house.terms
+        asks = [Exchange("rt", "chat", "m", Principal(), (), session=f"s{number}") for number in range(200)]
+        session = next(ask.session for ask in asks if terms.arm(ACCEPTED, ask) == "new")
+        await running.chat(twice.LONG, {"x-retrace-session": session})
+        seen = running.server.keeper._evidence.of(standing.trials[ACCEPTED].key)
+        assert seen is not None
+        await until(lambda: seen.new.unlike, 15)
+        assert (len(seen.new.late), seen.new.unlike, seen.now.unlike) == (1, [0.0], [])
+        assert len(engine_.heard) >= 2
 
 
 async def test_the_audit_log_says_which_policies_an_exchange_has_tried(tmp_path: Path) -> None:
