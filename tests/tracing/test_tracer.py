@@ -137,7 +137,7 @@ async def test_who_gathers_badly_is_seen_by_a_counter_alone(tmp_path: Path, kind
             gatherer.pause = 30.0 if kind == "hangs" else 0.0
             gatherer.says = b"\xff" * (1 << 20) if kind == "garbage" else b""
             where = {"down": "http://127.0.0.1:9", "silent": hole}.get(kind, gatherer.url)
-            tracing = {"endpoint": where, "timeout_seconds": 0.3}
+            tracing = {"endpoint": where, "timeout_seconds": 30 if kind == "garbage" else 0.3}
             async with gateway(tmp_path, [url], tracing=tracing) as running:
                 async with asyncio.timeout(10):
                     answers_ = await asyncio.gather(*(running.chat() for _ in range(8)))
