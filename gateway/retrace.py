@@ -114,7 +114,7 @@ class Retrace:
             sketch = sketch._replace(codes=codes)
         session = _salt(owner, exchange.session)[:16] if exchange.session else ""
         offer = await self._offer(sketch, session, terms)
-        self._metrics.observe_lookup(time.perf_counter() - began, offer is not None)
+        self._metrics.observe_lookup(time.perf_counter() - began, offer is not None and offer.injects)
         if offer is not None:
             marks.note(donor=offer.kept.capture, donor_reason=offer.kept.reason, mode=offer.mode)
             marks.note(expected_tokens=offer.gain, moved_tokens=offer.moved)
@@ -169,7 +169,7 @@ class Retrace:
             self._count(report, asked)
         self._heard(_reuse(asked, outcome, report or Report()))
         policy = asked.terms.policy(outcome.reason)
-        if self.store is not None and kept and not empty and policy.mode != "none":
+        if self.store is not None and kept and not empty and policy.reusable:
             until = time.time() + policy.ttl_seconds
             replica, reason = outcome.replica, outcome.reason
             self.store.add(Kept(outcome.capture, replica, reason, asked.session, until, asked.sketch))
