@@ -99,7 +99,8 @@ def rejected(answer: object) -> bool | None:
     if isinstance(error, Mapping):
         return bool({str(error.get("code")), str(error.get("type"))} & _CODES)
     reasons = {str(answer.get("stop_reason")), str(_of(answer.get("incomplete_details"), "reason"))}
-    for one in answer.get("choices") or ():
+    choices = answer.get("choices")
+    for one in choices if isinstance(choices, list) else ():
         reasons.add(str(_of(one, "finish_reason")))
         if _of(_of(one, "message"), "refusal"):
             return True

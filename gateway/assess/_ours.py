@@ -25,7 +25,7 @@ def read(raw: bytes, told: Told | None) -> Line | None:
     asked, said = _words(told)
     return Line(
         at=time(told.get("at")) or _stamp(raw),
-        rejected=told["verdict"] in _REJECTING or bool(told.get("attempts")),
+        rejected=str(told["verdict"]) in _REJECTING or bool(told.get("attempts")),
         tenant=str(told.get("tenant") or ""),
         body={"model": told.get("model") or "", "messages": asked} if asked else None,
         asked=size("\n".join(one["content"] for one in asked)) if asked else None,

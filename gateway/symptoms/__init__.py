@@ -200,6 +200,24 @@ def worst(findings: Sequence[Finding]) -> Light:
     return next((light for light in (Light.RED, Light.YELLOW) if light in lights), Light.GREEN)
 
 
+# What others say is read with care: it may be anything.
+
+
+def number(value: object) -> float:
+    """A number, or 0."""
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def table(value: object) -> Mapping[str, Any]:
+    """An object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: object) -> Sequence[Any]:
+    """A list, or an empty one."""
+    return value if isinstance(value, list) else ()
+
+
 def grey(about: str, en: str, zh: str, fix: Said = NOTHING) -> Sign:
     """Nobody could look."""
     return Sign(Light.GREY, about, Said(en, zh), fix)

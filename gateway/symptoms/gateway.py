@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey
+from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey, table
 
 _START = Said("start it: `retrace serve`, or name its address with --url", "启动：`retrace serve`，或用 --url 指明地址")
 _STORE = Said("look at the Redis lines below", "查看下面的 Redis 各行")
@@ -40,7 +40,7 @@ class Plug(Symptom):
 def _ready(at: str, told: Mapping[str, Any], revision: str) -> Iterator[Sign]:
     """What it says itself."""
     if not told["ready"]:
-        down = ", ".join(name for name, up in dict(told.get("backends") or {}).items() if not up)
+        down = ", ".join(name for name, up in table(told.get("backends")).items() if not up)
         fix = Said("see the backends below", "查看下面的后端")
         yield Sign(Light.RED, at, Said(f"not ready, down: {down}", f"未就绪，不可用：{down}"), fix)
     if told.get("last_error"):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gateway.symptoms import Facts, Light, Replica, Said, Sign, Symptom, green, grey
+from gateway.symptoms import Facts, Light, Replica, Said, Sign, Symptom, green, grey, listed
 
 _PATCH = Said(
     "start vLLM with deploy/vllm (connector, scheduler, middleware); without it requests are guarded, not reused",
@@ -67,15 +67,15 @@ def _agreed(backend: str, replicas: Sequence[Replica]) -> Iterator[Sign]:
     """Whether all of a backend say the same."""
     versions = {str(told(one).get("plugin")) for one in replicas}
     engines = {str(told(one)["engine"].get("fingerprint")) for one in replicas}
-    modes = {", ".join(sorted(map(str, told(one)["engine"].get("modes") or ()))) for one in replicas}
+    modes = {", ".join(sorted(map(str, listed(told(one)["engine"].get("modes"))))) for one in replicas}
     for what, zh, found in (
         ("plugin versions", "插件版本", versions),
         ("engine fingerprints", "引擎指纹", engines),
         ("modes", "模式", modes),
     ):
         if len(found) > 1:
-            listed = ", ".join(sorted(found))
-            yield Sign(Light.RED, backend, Said(f"its {what} differ: {listed}", f"{zh}不一致：{listed}"), _SAME)
+            names = ", ".join(sorted(found))
+            yield Sign(Light.RED, backend, Said(f"its {what} differ: {names}", f"{zh}不一致：{names}"), _SAME)
     if len(versions) == len(engines) == len(modes) == 1:
         (version,), (mode,) = versions, modes
         yield green(

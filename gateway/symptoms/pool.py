@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey
+from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey, number, table
 
 FULL = 0.95  # share of a pool from which captures make way for each other
 PENDING = 0.5  # share of captures that wait for a verdict
@@ -30,18 +30,18 @@ class Plug(Symptom):
         seen = False
         for replica in facts.replicas:
             pool = replica.plugin.told.get("pool") if replica.plugin else None
-            if isinstance(pool, dict) and pool.get("size"):
+            if number(table(pool).get("size")) > 0:
                 seen = True
-                yield _seen(f"{replica.backend} {replica.url}", pool)
+                yield _seen(f"{replica.backend} {replica.url}", table(pool))
         if not seen:
             yield grey("pool", "no engine tells of one", "没有引擎报告捕获池")
 
 
 def _seen(about: str, pool: Mapping[str, Any]) -> Sign:
-    share = pool.get("bytes", 0) / pool["size"]
-    entries = pool.get("entries") or {}
-    count, pending = sum(entries.values()), entries.get("pending", 0)
-    room = f"{share:.0%} / {pool['size'] / (1 << 30):.1f} GiB"
+    size, entries = number(pool["size"]), table(pool.get("entries"))
+    share = number(pool.get("bytes")) / size
+    count, pending = int(sum(map(number, entries.values()))), int(number(entries.get("pending")))
+    room = f"{share:.0%} / {size / (1 << 30):.1f} GiB"
     if count > 20 and pending > PENDING * count:
         seen = Said(
             f"{pending} of {count} captures still wait for a verdict", f"{count} 个捕获中有 {pending} 个仍在等待裁决"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey
+from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey, listed, table
 
 _CONFIRM = Said(
     "rules of these codes have changed meaning: look, then `retrace policy confirm CODE`",
@@ -42,7 +42,7 @@ def _held(hand: Mapping[str, Any]) -> Iterator[Sign]:
     if hand.get("fallback"):
         seen = Said("fallen back: answers with donors differed too much", "已回退：带供体的回答差异过大")
         yield Sign(Light.YELLOW, "controller", seen, _SHOW)
-    if off := ", ".join(map(str, hand.get("off") or ())):
+    if off := ", ".join(map(str, listed(hand.get("off")))):
         seen = Said(f"switched off, since they don't pay: {off}", f"因无收益而关闭：{off}")
         yield Sign(Light.YELLOW, "controller", seen, _SHOW)
     if hand.get("kept") is False:
@@ -51,7 +51,7 @@ def _held(hand: Mapping[str, Any]) -> Iterator[Sign]:
 
 
 def _waiting(policies: Mapping[str, Any]) -> Iterator[Sign]:
-    if codes := ", ".join(sorted(policies.get("unconfirmed") or {})):
+    if codes := ", ".join(sorted(table(policies.get("unconfirmed")))):
         yield Sign(
             Light.YELLOW, "policies", Said(f"not confirmed, so off: {codes}", f"未确认，因此关闭：{codes}"), _CONFIRM
         )

@@ -68,11 +68,11 @@ def test_each_request_is_a_step() -> None:
 
 def test_bounds_hold_the_truth_about_as_often_as_they_say() -> None:
     chance, held = random.Random(5), 0
-    for seed in range(60):
-        pairs = [(90.0 if chance.random() < 0.3 else 0.0, 100.0) for _ in range(200)]
+    for seed in range(30):
+        pairs = [(90.0 if chance.random() < 0.3 else 0.0, 100.0) for _ in range(150)]
         low, high = shares(pairs, seed)
         held += low <= 0.27 <= high
-    assert held >= 51  # of 60; 57 are to be expected, and blocks of neighbours are a little narrow
+    assert held >= 25  # of 30; 28 are to be expected, and blocks of neighbours are a little narrow
 
 
 def test_neighbours_that_go_together_make_bounds_wider() -> None:

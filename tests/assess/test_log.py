@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import random
 from pathlib import Path
 
+import orjson
 import pytest
 
 from gateway.assess import log
+from gateway.assess._line import Line
 from gateway.assess.log import opened
+from gateway.assess.tally import Tally
 from gateway.errors import ConfigFault
+from tests.anything import table
 from tests.assess.samples import SHAPES, combined, day, lines, write
 
 DAY = day(60)
@@ -90,3 +95,43 @@ def test_a_log_that_is_not_there_and_a_format_that_is_none_are_said_so(tmp_path:
     told = opened(path, "nginx")
     assert told.format.name == "nginx"
     told.close()
+
+
+_WORDS: tuple[str, ...] = (
+    "messages",
+    "prompt",
+    "content",
+    "text",
+    "role",
+    "request",
+    "response",
+    "body",
+    "choices",
+    "message",
+    "usage",
+)
+_WORDS += (
+    "finish_reason",
+    "error",
+    "code",
+    "call_type",
+    "startTime",
+    "status",
+    "metadata",
+    "verdict",
+    "surface",
+    "said",
+)
+_WORDS += ("asked", "refined", "attempts", "request_length", "status_fields", "guardrail_information", "tenant", "at")
+
+
+def test_whatever_a_line_holds_it_is_a_request_or_it_is_not() -> None:
+    chance, tally = random.Random(7), Tally()
+    for _ in range(5000):
+        row = table(chance, _WORDS)
+        found = [log._read(format, orjson.dumps(row)) for format in log.FORMATS]
+        assert all(line is None or isinstance(line, Line) for line in found), row
+        for line in filter(None, found):
+            tally.add(line)
+    figures = tally.figures()
+    assert 0 < figures.rejected < figures.judged < figures.requests

@@ -7,31 +7,18 @@ import json
 from pathlib import Path
 
 from tests.cli.inside import said
-from tests.commands import retrace, served
-from tests.plugin import engine
+from tests.plugin import engine, in_front
 from tests.rig import answers, completion, regex, upstream, write_config
 
 
 async def test_a_gateway_and_its_engine_are_well_or_told_what_to_do(tmp_path: Path) -> None:
-    async with engine(answers(completion("x"))) as (url, _, _):
-        config = str(write_config(tmp_path, [url], [regex("x")]))
-        async with served("-c", config) as (at, _):
-            told = await asyncio.to_thread(
-                retrace,
-                "doctor",
-                "-c",
-                config,
-                "--url",
-                at + "/",
-                "--seconds",
-                "0",
-                "--json",
-                RETRACE_POOL=str(tmp_path),
-            )
+    async with engine(answers(completion("x"))) as (url, _, _), in_front(tmp_path, [url], [regex("x")]) as running:
+        words = ("doctor", "-c", str(tmp_path / "gateway.yaml"), "--url", running.url + "/", "--seconds", "0", "--json")
+        told = await asyncio.to_thread(said, *words, RETRACE_POOL=str(tmp_path))
     found = json.loads(told.stdout)
     lights = {one["symptom"]: one["light"] for one in found["findings"]}
-    assert (told.returncode, found["light"]) == (0, "green"), found
-    assert {lights[name] for name in ("configuration", "gateway", "backend", "plugin", "clock")} == {"green"}
+    assert (told.exit_code, found["light"]) == (0, "green"), found
+    assert {lights[name] for name in ("configuration", "gateway", "backend", "plugin", "reuse", "clock")} == {"green"}
     assert lights["growth"] == lights["redis"] == "grey"
 
 
@@ -51,7 +38,7 @@ def test_what_is_broken_is_red_with_its_fix_in_the_language_of_the_reader(tmp_pa
 async def test_a_single_endpoint_needs_no_file(tmp_path: Path) -> None:
     async with upstream(answers(b"{}")) as (url, _):
         words = ("doctor", "--backend", url, "--seconds", "0", "--json")
-        told = await asyncio.to_thread(retrace, *words, RETRACE_POOL=str(tmp_path))
+        told = await asyncio.to_thread(said, *words, RETRACE_POOL=str(tmp_path))
     seen = [one for one in json.loads(told.stdout)["findings"] if one["symptom"] == "backend"]
     assert [(one["about"], one["light"]) for one in seen] == [(f"backend {url}", "green")]
 
@@ -60,9 +47,9 @@ async def test_yellow_is_an_exit_code_of_its_own(tmp_path: Path) -> None:
     async with upstream(answers(b"{}", 404)) as (url, _):
         config = str(write_config(tmp_path, [url], [regex("x")]))
         words = ("doctor", "-c", config, "--seconds", "0", "--json")
-        told = await asyncio.to_thread(retrace, *words, RETRACE_POOL=str(tmp_path))
+        told = await asyncio.to_thread(said, *words, RETRACE_POOL=str(tmp_path))
     found = json.loads(told.stdout)
-    assert (told.returncode, found["light"]) == (1, "yellow"), found
+    assert (told.exit_code, found["light"]) == (1, "yellow"), found
     assert [one["symptom"] for one in found["findings"] if one["light"] == "yellow"] == ["plugin"]
 
 

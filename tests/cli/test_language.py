@@ -8,7 +8,7 @@ import pytest
 
 from gateway.cli._language import spoken
 from tests.assess.samples import chatter, lines, write
-from tests.commands import retrace
+from tests.cli.inside import said
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_the_terminal_s_language_is_spoken(env: dict[str, str], lang: str) -> No
     assert spoken(env) == lang
 
 
-def test_a_process_speaks_it_unless_another_is_asked_for(tmp_path: Path) -> None:
+def test_another_is_spoken_if_it_is_asked_for(tmp_path: Path) -> None:
     log = str(write(tmp_path / "log", lines(chatter(20), "bodies")))
-    assert "不值得" in retrace("assess", log, LC_ALL="zh_CN.UTF-8", PYTHONUTF8="1").stdout
-    assert "Not worth it" in retrace("assess", log, "--lang", "en", LC_ALL="zh_CN.UTF-8", PYTHONUTF8="1").stdout
+    assert "不值得" in said("assess", log, "--lang", "zh").stdout
+    assert "Not worth it" in said("assess", log, "--lang", "en").stdout

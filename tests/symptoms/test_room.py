@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 from gateway.plug import plugs
 from gateway.symptoms import Facts, Finding, Light, Said, Sign, examined, worst
+from tests.anything import table
 from tests.symptoms.facts import CHINESE, facts, look, plugin, replica, reply
 
 NAMES = ["configuration", "gateway", "backend", "plugin", "pool", "reuse", "growth", "hedging", "drift", "complaints"]
@@ -46,3 +49,29 @@ def test_the_worst_light_is_the_house_s() -> None:
     assert worst([finding(Light.GREY), finding(Light.GREEN)]) is Light.GREEN
     assert worst([finding(Light.YELLOW), finding(Light.GREEN)]) is Light.YELLOW
     assert worst([finding(Light.YELLOW), finding(Light.RED)]) is Light.RED
+
+
+_WORDS: tuple[str, ...] = (
+    "plugin",
+    "engine",
+    "pool",
+    "size",
+    "bytes",
+    "entries",
+    "pending",
+    "fingerprint",
+    "modes",
+    "ready",
+    "backends",
+)
+_WORDS += ("last_error", "revision", "store", "refine", "controller", "policies", "off", "unconfirmed", "fault")
+
+
+def test_whatever_others_say_something_is_seen() -> None:
+    chance = random.Random(11)
+    for _ in range(1000):
+        one, other = table(chance, _WORDS), table(chance, _WORDS)
+        replicas = [replica(plugin=reply(told=one)), replica(1, plugin=reply(told=other))]
+        findings = examined(facts(gateway=reply(told=one), replicas=replicas))
+        assert {finding.symptom for finding in findings} == set(NAMES), (one, other)
+        assert all(finding.sign.seen.en and finding.sign.seen.zh for finding in findings), (one, other)
