@@ -21,6 +21,7 @@ from gateway.judge import OnBroken
 
 log = logging.getLogger(__name__)
 
+BESIDE = (".new", ".lock", ".lead", ".evidence")  # how the names of such files end
 LOOK = 500  # milliseconds after which fresh eyes look for what came before them
 
 Apply = Callable[[House], Awaitable[None]]
@@ -43,7 +44,8 @@ class Steward:
     async def watch(self, apply: Apply) -> None:
         """Follow the files for ever; `apply` is told of each new house before it is in force."""
         while True:
-            folders = {file.parent for file in self.house.watched} | {self._source.path.resolve().parent}
+            watched = self.house.watched
+            folders = {file.parent for file in watched} | {self._source.path.resolve().parent}
             fresh = True  # what was saved before these folders were watched has told nobody
             eyes = watchfiles.awatch(
                 *folders,
@@ -55,7 +57,6 @@ class Steward:
                 rust_timeout=LOOK,
             )
             async for changes in eyes:
-                watched = self.house.watched
                 if changes or (fresh and self._stale()):
                     await self.reload(apply)
                 fresh = False
@@ -63,10 +64,13 @@ class Steward:
                     break  # other folders may matter now
 
     def _noticed(self) -> Callable[[watchfiles.Change, str], bool]:
-        """Whether a change may matter: none does in the folder that we write the audit log into all the time."""
+        """Whether a change may matter: none does in the folder that we write the audit log into all the time, and none
+        of the files that stand beside others while these are written."""
         usual, audit = watchfiles.DefaultFilter(), self.house.file.audit
         own = f"{(self.house.folder / audit.folder).resolve()}/" if audit is not None else None
-        return lambda change, path: not (own and path.startswith(own)) and usual(change, path)
+        return lambda change, path: (
+            not (own and path.startswith(own)) and not path.endswith(BESIDE) and usual(change, path)
+        )
 
     def _stale(self) -> bool:
         """Whether a file, or what a folder holds, has changed since the files were read."""

@@ -95,6 +95,26 @@ async def test_an_edit_while_the_last_one_is_taken_in_is_not_missed(tmp_path: Pa
         await asyncio.gather(watching, return_exceptions=True)
 
 
+async def test_what_is_written_beside_a_file_is_not_read_as_configuration(tmp_path: Path) -> None:
+    keeper, told = steward(tmp_path)
+    watching = asyncio.create_task(keeper.watch(nothing))
+    await asyncio.sleep(0.2)
+    try:
+        (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("good")]}))
+        await until(lambda: len(told) > 1, 15)
+        await asyncio.sleep(0.7)  # what came before the folder was watched has been looked for
+        before = len(told)
+        for name in ("policies.yaml.evidence", "policies.yaml.lock", "policies.yaml.lead", "tuned.new"):
+            (tmp_path / name).write_text("x")
+        await asyncio.sleep(0.7)
+        assert len(told) == before
+        (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
+        await until(lambda: len(told) > before, 15)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
 async def test_the_watch_survives_whatever_is_written(tmp_path: Path) -> None:
     keeper, told = steward(tmp_path)
     watching = asyncio.create_task(keeper.watch(nothing))
