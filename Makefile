@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 VENV := .venv/bin/python
+# Half of the time that collecting the tests takes is compiling them, if what comes of it may not be kept.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV) -m pytest
 ENGINE := .venv-engine/bin/python
 TRAIN := .venv-train/bin/python
 
@@ -30,13 +32,13 @@ watch:  ## watch what make up started: Prometheus with its alerts, and Grafana w
 	@$(PYTHON) -m deploy.setup.watch
 
 test: setup-all setup-redis setup-prometheus setup-chromium  ## all tests, the ones against a real engine included
-	$(VENV) -m pytest -m "not engine and not alone" -n auto $(ARGS)
-	$(VENV) -m pytest -m alone $(ARGS)
+	$(PYTEST) -m "not engine and not alone" -n auto $(ARGS)
+	$(PYTEST) -m alone $(ARGS)
 	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
-	$(VENV) -m pytest -m engine $(ARGS)
+	$(PYTEST) -m engine $(ARGS)
 
 test-fast: setup setup-redis setup-prometheus  ## the tests that need neither an engine nor the machine for themselves
-	$(VENV) -m pytest -m "not engine and not alone" -n auto $(ARGS)
+	$(PYTEST) -m "not engine and not alone" -n auto $(ARGS)
 
 check: setup  ## lint, formatting, types
 	$(VENV) -m ruff check .

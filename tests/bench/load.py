@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import cast
@@ -122,3 +123,13 @@ async def lap(port: int, payload: bytes, connections: int, seconds: float) -> La
         await asyncio.gather(*(protocol.over for _, protocol in made))
     measured.seconds = time.perf_counter() - start
     return measured
+
+
+async def ready(port: int) -> None:
+    """Wait until somebody answers there; SystemExit if nobody does for ten seconds."""
+    for _ in range(200):
+        with contextlib.suppress(OSError):
+            await lap(port, request("whole", False), 1, 0.01)
+            return
+        await asyncio.sleep(0.05)
+    raise SystemExit(f"nothing answers on port {port}")

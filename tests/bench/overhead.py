@@ -11,7 +11,6 @@ The last line is JSON.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import json
 import logging
@@ -70,15 +69,6 @@ def process(core: int, run: Callable[..., None], sock: socket.socket, *args: Any
         child.join()
 
 
-async def _ready(port: int) -> None:
-    for _ in range(200):
-        with contextlib.suppress(OSError):
-            await load.lap(port, load.request("whole", False), 1, 0.01)
-            return
-        await asyncio.sleep(0.05)
-    raise SystemExit(f"nothing answers on port {port}")
-
-
 async def compare(
     name: str, servers: tuple[Server, Server], payload: bytes, connections: int, args: argparse.Namespace
 ) -> dict[str, float]:
@@ -109,7 +99,7 @@ async def compare(
 
 async def _measure(servers: tuple[Server, Server], args: argparse.Namespace) -> dict[str, Any]:
     for server in servers:
-        await _ready(server.port)
+        await load.ready(server.port)
     whole = await compare("requests, 32 connections", servers, load.request("whole", False), 32, args)
     stream = await compare("streams of 64 writes, 32 connections", servers, load.request("stream", True), 32, args)
     burst = await compare("the same stream in one burst", servers, load.request("burst", True), 32, args)

@@ -69,7 +69,7 @@ class Upstream(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._data += data
         head, mark, body = self._data.partition(b"\r\n\r\n")
-        if not mark or len(body) < _length(head):
+        if not mark or len(body) < length(head):
             return
         self._data = b""
         if b'"model":"stream"' in body:
@@ -86,16 +86,17 @@ class Upstream(asyncio.Protocol):
             self._loop.call_soon(self._next, index + 1)
 
 
-def _length(head: bytes) -> int:
+def length(head: bytes) -> int:
+    """How many bytes of a body a head announces."""
     _, mark, rest = head.lower().partition(b"content-length:")
     return int(rest.split(b"\r\n", 1)[0]) if mark else 0
 
 
-async def _serve(sock: socket.socket) -> None:
-    server = await asyncio.get_running_loop().create_server(Upstream, sock=sock, backlog=1024)
+async def _serve(sock: socket.socket, kind: type[Upstream]) -> None:
+    server = await asyncio.get_running_loop().create_server(kind, sock=sock, backlog=1024)
     await server.serve_forever()
 
 
-def run(sock: socket.socket) -> None:
+def run(sock: socket.socket, kind: type[Upstream] = Upstream) -> None:
     """Serve until killed."""
-    uvloop.run(_serve(sock))
+    uvloop.run(_serve(sock, kind))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.gates import LONGEST, Gate, same_question
-from tests.gates.questions import LANGUAGES, Pair, differs, pairs
+from tests.gates.questions import LANGUAGES, differs, pairs
 
 KINDS = ("number", "date", "unit", "negation", "polarity", "comparative", "entity", "direction")
 NEGATIVES = [pair for kind in (*KINDS, "content", "fresh") for language in LANGUAGES for pair in pairs(kind, language)]
@@ -15,9 +15,11 @@ FLOORS = {"en": 0.75, "zh": 0.85}  # of the paraphrases; what passes now is a li
 OWN = 0.6  # of the pairs that differ in one thing, those that the gate of this thing names
 
 
-@pytest.mark.parametrize("pair", NEGATIVES, ids=lambda pair: f"{pair.kind}: {pair.a} | {pair.b}")
-def test_no_question_passes_that_asks_something_else(pair: Pair) -> None:
-    assert differs(pair.a, pair.b)
+@pytest.mark.parametrize("kind", [*KINDS, "content", "fresh"])
+def test_no_question_passes_that_asks_something_else(kind: str) -> None:
+    tried = [pair for pair in NEGATIVES if pair.kind == kind]
+    assert tried
+    assert [pair for pair in tried if not differs(pair.a, pair.b)] == []
 
 
 def test_there_are_many_pairs_and_each_is_there_once() -> None:

@@ -15,14 +15,16 @@ def test_no_phrase_asks_two_things(text: str) -> None:
     assert len(dict(said)) == len(said)
 
 
-@pytest.mark.parametrize("frame", sorted(words(_phrases.FRAMES_EN)))
-def test_an_english_frame_says_nothing(frame: str) -> None:
-    assert differs(f"{frame} where the library is", "where is the library") == ""
+def test_an_english_frame_says_nothing() -> None:
+    said = {
+        frame: differs(f"{frame} where the library is", "where is the library") for frame in words(_phrases.FRAMES_EN)
+    }
+    assert {frame: what for frame, what in said.items() if what} == {}
 
 
-@pytest.mark.parametrize("frame", sorted(words(_phrases.FRAMES_ZH)))
-def test_a_chinese_frame_says_nothing(frame: str) -> None:
-    assert differs(f"{frame}图书馆在哪里", "图书馆在哪里") == ""
+def test_a_chinese_frame_says_nothing() -> None:
+    said = {frame: differs(f"{frame}图书馆在哪里", "图书馆在哪里") for frame in words(_phrases.FRAMES_ZH)}
+    assert {frame: what for frame, what in said.items() if what} == {}
 
 
 @pytest.mark.parametrize("aspect", _phrases.ASPECTS.split())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gateway.gates._poles_en import PAIRS
 from gateway.gates._rows import rows
 from tests.gates.poles import in_two_sides, passing
@@ -12,9 +10,8 @@ ROWS = list(rows(PAIRS))
 QUESTION = "How do I get the {} thing？"
 
 
-@pytest.mark.parametrize("sides", ROWS, ids=lambda sides: f"{sides[0][0]} | {sides[1][0]}")
-def test_no_word_of_one_side_passes_for_one_of_the_other(sides: list[list[str]]) -> None:
-    assert passing(QUESTION, sides) == []
+def test_no_word_of_one_side_passes_for_one_of_the_other() -> None:
+    assert [pair for sides in ROWS for pair in passing(QUESTION, sides)] == []
 
 
 def test_no_word_is_in_two_sides() -> None:
