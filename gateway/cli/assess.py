@@ -52,8 +52,7 @@ def assess(
 
     Exit code 0: yes. 3: probably. 4: not worth it. 1: the log can't be read. 2: wrong words on the command line.
 
-    Example: `retrace assess access.jsonl.gz --model-config /models/llama/config.json`, or of rotated logs
-    `zcat -f access.log* | retrace assess /dev/stdin`
+    Example: `retrace assess access.jsonl.gz`, of rotated logs `zcat -f access.log* | retrace assess /dev/stdin`
     """
     from gateway.assess.verdict import Bars, judge
 
