@@ -11,7 +11,7 @@ from gateway import cli
 from tests.cli.inside import said
 from tests.commands import ROOT, at_once, retrace
 
-COMMANDS = ("assess", "check", "doctor", "key", "policy", "review", "schema", "serve", "try", "tune")
+COMMANDS = ("assess", "audit", "check", "doctor", "key", "policy", "report", "review", "schema", "serve", "try", "tune")
 
 
 def test_help_lists_the_commands_and_what_they_do() -> None:
