@@ -7,14 +7,14 @@ It is told as far as it is known when a choice ends. What an engine reused it ma
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import orjson
 
 from gateway.ledger import Trip
 from gateway.surfaces import Surface
-from gateway.types import Attempt, Draft, Finding, Refined, Side, Verdict
+from gateway.types import Attempt, Draft, Finding, Piece, Refined, Side, Verdict
 
 MOST = 32  # rules or cuts that are listed
 
@@ -88,8 +88,13 @@ def whole(surface: Surface, raw: bytes, trip: Trip) -> bytes:
 
 def said(surface: Surface, raw: bytes) -> dict[int, str]:
     """What a client reads of each choice of an answer in one piece."""
+    return answers(surface, surface.read(orjson.loads(raw)).pieces)
+
+
+def answers(surface: Surface, pieces: Iterable[Piece]) -> dict[int, str]:
+    """What these pieces say of each choice's answer."""
     texts: dict[int, str] = {}
-    for choice, channel, text in surface.read(orjson.loads(raw)).pieces:
+    for choice, channel, text in pieces:
         if channel == surface.answer:
             texts[choice] = texts.get(choice, "") + text
     return texts

@@ -28,7 +28,7 @@ from gateway.resume import Resumed, Resumer
 from gateway.rewind import Budget
 from gateway.rules import Place
 from gateway.surfaces import Outward, Surface, sse
-from gateway.types import Action, Exchange, Finding, Side
+from gateway.types import Action, Exchange, Finding, Piece, Side
 from gateway.upstream import Upstream
 
 log = logging.getLogger(__name__)
@@ -53,8 +53,14 @@ class Errand(NamedTuple):
         """How the answer is carried."""
         rewinds = self.budget.rewinds if self.budget is not None else None
         explains = partial(explain.path, self.trip) if self.exchange.explain else None
-        records = self.review is not None or self.trip.recorded
-        return Manner(self.review.hold if self.review else "nothing", records, rewinds, self.metering, explains)
+        recorded, review = self.trip.recorded, self.review
+        hear = self._hear if recorded and review is None else None
+        hold = review.hold if review else "nothing"
+        return Manner(hold, recorded or review is not None, rewinds, self.metering, explains, hear)
+
+    def _hear(self, pieces: Sequence[Piece]) -> None:
+        """An answer in one piece leaves as it came: what it says is what the client reads."""
+        self.trip.said = explain.answers(self.surface, pieces)
 
     def optional(self, insists: bool) -> Sequence[str]:
         """What is asked of the endpoint on our own account; `insists`: the client wants to be told its usage."""

@@ -21,6 +21,7 @@ class Metrics(Vocabulary):
 
     def __init__(self) -> None:
         super().__init__()
+        self.breaks = 0
         self._backends: set[str] = set()
         self._child = lru_cache(maxsize=4096)(lambda metric, *labels: metric.labels(*labels))
         self._exchange = lru_cache(maxsize=1024)(self._exchange_children)
@@ -69,6 +70,8 @@ class Metrics(Vocabulary):
         self._child(self.gone, surface).inc()
 
     def guard_broken(self, rule: str) -> None:
+        """A check has failed; `breaks` is how often that has happened in this process."""
+        self.breaks += 1
         self._child(self.broken, rule).inc()
 
     def observe_probe(self, rule: str, said: str, seconds: float) -> None:

@@ -1,7 +1,6 @@
 """Events of the upstream in, events for the client out: each text goes to its channel, each event waits for its time.
 
-Of a choice that a rule rewinds, what lies behind the cut is taken back; then the answer can go on with the events of
-another call, as if nothing had happened.
+What lies behind a rewind's cut is taken back; then the answer can go on with another call's events, as if it were one.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from gateway.metered import Gauge, Metering
 from gateway.outbox import Ending, Explains, Hold, Outbox, parsed
 from gateway.surfaces import Surface, sse
 from gateway.surfaces.stencil import MOST, Stencil
-from gateway.types import Action, Attempt, Draft, Exchange, Finding, Usage
-from gateway.waiting import NO_ENDS, Channel, Mark, Run, Told, Waiting, attempted
+from gateway.types import Action, Attempt, Draft, Exchange, Finding, Piece, Usage
+from gateway.waiting import NO_ENDS, Channel, Mark, Run, Told, Waiting, attempted, role
 
 LanesFor = Callable[[str], Sequence[Lane]]
 
@@ -30,14 +29,15 @@ class Rewinds(NamedTuple):
 
 
 class Manner(NamedTuple):
-    """How an answer is carried. `records`: remember what the client reads of each choice's answer, for `answers` and
-    `read`. `explains`: what each choice tells of itself at its end."""
+    """How an answer is carried. `records`: remember what the client reads of each choice, for `answers` and `read`.
+    `explains`: what each tells at its end. `hear` is told what an answer in one piece says that leaves as it came."""
 
     hold: Hold = "nothing"
     records: bool = False
     rewinds: Rewinds | None = None
     metering: Metering | None = None
     explains: Explains | None = None
+    hear: Callable[[Sequence[Piece]], None] | None = None
 
 
 PLAIN = Manner()
@@ -54,6 +54,8 @@ def whole(
             return b"".join(relay.feed([sse.Frame(payload, payload)], final=True))
     draft.usage = reading.usage
     draft.finish.update(reading.ends)
+    if manner.hear is not None:
+        manner.hear(reading.pieces)
     return payload
 
 
@@ -111,14 +113,16 @@ class Relay:
     @property
     def told(self) -> dict[int, Told]:
         """The same, not yet put together."""
-        told = {channel.choice: channel.told for channel in self._channels.values() if channel.told is not None}
-        return {choice: heard for choice, heard in told.items() if choice not in self._draft.halted}
+        return {choice: told for choice, told in self._told.items() if choice not in self._draft.halted}
+
+    @property
+    def _told(self) -> dict[int, Told]:
+        return {each.choice: each.told for each in self._channels.values() if each.told is not None}
 
     @property
     def said(self) -> dict[int, str]:
         """What the rules let the client read of each choice's answer, also of those that were halted."""
-        channels = self._channels.values()
-        return {channel.choice: channel.told.gone for channel in channels if channel.told is not None}
+        return {choice: told.gone for choice, told in self._told.items()}
 
     @property
     def read(self) -> dict[int, str]:
@@ -293,12 +297,4 @@ class Relay:
         self._asked = (choice,)
         self._stencils.clear()
         self._gauge.forget(choice)
-        channel = self._channels.get((choice, self._surface.answer))
-        return channel.told.text if channel is not None and channel.told is not None else ""
-
-
-def role(channel: str) -> str:
-    """Who speaks in a channel, for a rule's `when: role`."""
-    if channel.startswith("reasoning"):
-        return "reasoning"
-    return "tool_call" if "call" in channel else "assistant"
+        return told.text if (told := self._told.get(choice)) is not None else ""

@@ -200,6 +200,13 @@ def attempted(finding: Finding, anchor: str, channels: Sequence[Channel], answer
     return Attempt(channels[0].choice, finding, anchor, kept, lost, stands - kept)
 
 
+def role(channel: str) -> str:
+    """Who speaks in a channel, for a rule's `when: role`."""
+    if channel.startswith("reasoning"):
+        return "reasoning"
+    return "tool_call" if "call" in channel else "assistant"
+
+
 class Mark(NamedTuple):
     """Where a piece of an event's text stands."""
 

@@ -33,6 +33,7 @@ class Auditor(Witness):
         self._spec: Auditing | None = None
         self._writer: Writer | None = None
         self._words: Words | None = None
+        self._breaks = 0  # of checks, when this configuration came into force
 
     async def apply(self, house: House) -> None:
         spec = house.file.audit
@@ -43,6 +44,7 @@ class Auditor(Witness):
                 self._writer = Writer(house.folder / spec.folder, spec.bounds, spec.queue, self._metrics.audit)
                 self._writer.start()
         if self._writer is not None and spec is not None:
+            self._breaks = self._metrics.breaks
             self._words = await asyncio.to_thread(Words, spec, house.rules.values())
             self._writer.put(Record(await asyncio.to_thread(record.house, house), sticks=True))
 
@@ -58,7 +60,10 @@ class Auditor(Witness):
             writer.put(Record(told))
             return
         draft, said = trip.draft, trip.said
-        more = partial(words.told, exchange.texts, said, draft.findings, draft.refined)
+        # What was refused may not have been judged; a check that broke has looked at nothing, and may not say so.
+        judged = trip.status < 400 and self._metrics.breaks == self._breaks and not (draft.findings or draft.refined)
+        clean = judged and words.clean(exchange)
+        more = partial(words.told, exchange.texts, said, draft.findings, draft.refined, clean)
         size = record.sizes([*(text.text for text in exchange.texts), *said.values()])
         writer.put(Record(told, more, size))
 

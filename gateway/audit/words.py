@@ -5,13 +5,15 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from gateway.audit.settings import Auditing
 from gateway.checks import Check, Scanner
+from gateway.checks.pii import Kind
 from gateway.checks.pii import Plug as Pii
-from gateway.rules import Rule
-from gateway.types import Action, Finding, Refined, Text, View
+from gateway.rules import Place, Rule
+from gateway.types import Action, Exchange, Finding, Refined, Side, Text, View
 
 MASK = "[***]"
 LEFT_OUT = "…"
@@ -49,7 +51,26 @@ class Words:
 
     def __init__(self, spec: Auditing, rules: Iterable[Rule]) -> None:
         self._policy, self._most, self._key = spec.text, spec.text_chars, spec.key
-        self._redact = Redactor(rules) if spec.text == "redacted" else None
+        known = list(rules)
+        self._redact = Redactor(known) if spec.text == "redacted" else None
+        self._looking = [(rule.side, rule.when, rule.check.kinds) for rule in known if isinstance(rule.check, Pii)]
+        self._looked = lru_cache(maxsize=4096)(self._look)
+
+    def _look(self, place: Place) -> bool:
+        """Whether the rules of a place look for all personal data themselves."""
+        kinds: set[Kind] = set()
+        for side, when, mine in self._looking:
+            if side is place.side and when.matches(place):
+                kinds |= mine
+        return kinds == set(Kind)
+
+    def clean(self, exchange: Exchange) -> bool:
+        """Whether an exchange in which no rule found anything has nothing that is to be redacted: the rules that it
+        passed look for all of that."""
+        who = exchange.principal
+        way = (exchange.surface, exchange.model, who.tenant, who.tier)
+        spoken = [(Side.INPUT, role) for role in {text.role for text in exchange.texts}]
+        return all(self._looked(Place(side, *way, role)) for side, role in [*spoken, (Side.OUTPUT, "assistant")])
 
     def told(
         self,
@@ -57,13 +78,16 @@ class Words:
         said: Mapping[int, str],
         findings: Sequence[Finding],
         refined: Mapping[int, Refined],
+        clean: bool = False,
     ) -> dict[str, Any]:
-        """Of the texts of a request the latest come first if there is not room for all."""
+        """Of the texts of a request the latest come first if there is not room for all. `clean`: nothing in them is to
+        be redacted, as somebody knows already."""
         if self._policy == "none":
             return {}
         answers, kept, left_out = self._chosen(asked, said)
         put = self._put(findings)
-        if self._redact and not findings and self._redact.silent([*answers.values(), *(one.text for one in kept)]):
+        quiet = self._redact is not None and not findings
+        if quiet and (clean or self._silent([*answers.values(), *(one.text for one in kept)])):
             here: Put = str  # most texts are
         else:
             here = put
@@ -78,6 +102,9 @@ class Words:
         if refined and (corrections := _corrections(refined, put)):
             told["corrections"] = corrections
         return told
+
+    def _silent(self, texts: Sequence[str]) -> bool:
+        return self._redact is not None and self._redact.silent(texts)
 
     def _chosen(self, asked: Sequence[Text], said: Mapping[int, str]) -> tuple[dict[int, str], list[Text], int]:
         """The texts that there is room for, and how many of the request are left out."""

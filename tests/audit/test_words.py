@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.audit.settings import Auditing
 from gateway.audit.words import MASK, Redactor, Words, without_found
+from gateway.config import Source, build
 from gateway.rules import RuleFile
-from gateway.types import Action, Correction, Finding, Outcome, Refined, Text
+from gateway.types import Action, Correction, Exchange, Finding, Outcome, Principal, Refined, Text
 
 MAIL = "li.wei@example.com"
 ASKED = (
@@ -112,6 +114,35 @@ def test_texts_that_are_parts_of_others_are_told_once() -> None:
 )
 def test_whatever_was_found_gives_way_to_its_reason(text: str, findings: tuple[str, ...], left: str) -> None:
     assert without_found(text, [found(one) for one in findings]) == left
+
+
+LOOKING: list[dict[str, Any]] = [
+    {**MASKING, "id": f"{side}.pii", "side": side, "check": {"type": "pii"}, "action": "monitor"}
+    for side in ("input", "output")
+]
+FEW = {**LOOKING[1], "check": {"type": "pii", "kinds": ["card"]}}
+HERE = Exchange("rt-1", "chat", "m", Principal(), ASKED)
+
+
+@pytest.mark.parametrize(
+    ("more", "clean"),
+    [
+        (LOOKING, True),
+        (LOOKING[:1], False),
+        ([LOOKING[0], FEW], False),
+        ([{**LOOKING[0], "when": {"role": "user"}}, LOOKING[1]], False),
+        ([{**LOOKING[0], "when": {"role": ["user", "system"]}}, LOOKING[1]], True),
+        ([LOOKING[0], {**LOOKING[1], "when": {"tenant": "other"}}], False),
+    ],
+)
+def test_what_rules_look_for_themselves_need_not_be_looked_for_again(more: list[dict[str, Any]], clean: bool) -> None:
+    assert Words(Auditing(), rules(*more).rules).clean(HERE) is clean
+
+
+def test_the_rules_as_shipped_look_for_all_that_is_to_be_redacted_of_a_question_and_its_answer() -> None:
+    shipped = build(Source(Path(__file__).parents[2] / "rules" / "gateway.yaml"))
+    asked = HERE._replace(texts=ASKED[1:])
+    assert Words(Auditing(), shipped.rules.values()).clean(asked)
 
 
 def test_marks_that_overlap_become_one() -> None:
