@@ -85,20 +85,22 @@ def draw(path: Path, moments: Sequence[Moment], troubles: Sequence[Trouble], wor
     """Write the picture."""
     from matplotlib import rc_context
 
+    first, last = (moments[place].reading.at - MONDAY for place in (0, -1))
+    seen = [trouble for trouble in troubles if first <= trouble.start <= last]
     family = [*([font] if font else []), "DejaVu Sans"]
     with rc_context({"font.family": family, "axes.unicode_minus": False, "font.size": 10}):
         picture = Picture(figsize=(16, 10), layout="constrained")
-        FigureCanvasAgg(picture)  # type: ignore[no-untyped-call]
+        FigureCanvasAgg(picture)
         rows = picture.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1, 0.75])
         for axes, name in zip(rows, ("chr", "ld", "cs"), strict=False):
             _figure(axes, name, moments, words)
         _held(rows[3], moments, words)
         for axes in rows:
-            _backdrop(axes, troubles)
+            _backdrop(axes, seen)
             _marks(axes, moments)
-        _names(rows[0], troubles, words)
+        _names(rows[0], seen, words)
         _time(rows[3], moments, words)
-        picture.suptitle(words.title, fontsize=14, fontweight="bold")
+        picture.suptitle(f"{words.title}\n", fontsize=14, fontweight="bold")
         _legend(picture, words)
         picture.savefig(path, dpi=110)
 
@@ -114,8 +116,8 @@ def _figure(axes: Axes, name: str, moments: Sequence[Moment], words: Words) -> N
     told[~np.isfinite(told)] = np.nan
     axes.fill_between(hours, told[:, 1], told[:, 2], color=INK[name], alpha=0.22, lw=0)
     axes.plot(hours, told[:, 0], color=INK[name], lw=1.3)
-    truth = {"chr": lambda m: m.truth.hit, "ld": lambda m: m.truth.ld, "cs": lambda m: m.truth.cs}[name]
-    axes.plot(hours, [truth(moment) for moment in moments], color=PALE, lw=1, ls=":")
+    truth = [float(getattr(moment.truth, "hit" if name == "chr" else name)) for moment in moments]
+    axes.plot(hours, truth, color=PALE, lw=1, ls=":")
     limits, low, high = {
         "chr": ((0.15, 0.60), 0.0, 0.7),
         "ld": ((-0.05,), -0.5, 0.3),
@@ -174,10 +176,12 @@ def _marks(axes: Axes, moments: Sequence[Moment]) -> None:
 
 
 def _names(axes: Axes, troubles: Sequence[Trouble], words: Words) -> None:
-    for trouble in troubles:
+    for number, trouble in enumerate(troubles):
         name = words.troubles.get(trouble.name, trouble.name)
         told = {"color": "#a03028", "fontsize": 9, "va": "bottom", "ha": "left"}
-        axes.text(trouble.start / HOUR, 0.705, name, clip_on=False, **told)  # type: ignore[arg-type]
+        height = 0.705 + 0.045 * (number % 2)  # two rows, as neighbours are long words
+        text = axes.text(trouble.start / HOUR, height, name, **told)  # type: ignore[arg-type]
+        text.set_in_layout(False)
 
 
 def _time(axes: Axes, moments: Sequence[Moment], words: Words) -> None:

@@ -4,9 +4,10 @@
 
 On Friday the safety rules change their meaning in a way that no file tells (a service behind a probe is replaced), so
 nothing but the figures can notice: answers with reuse are no longer like those without, the gateway falls back, and its
-tries fail until the rules are mended in the afternoon. On Saturday reuse stops paying for two codes, in the evening the
-store of captures is down, and in the night other kinds of requests come in. The real series and the real controller
-look at it once a minute. A line is printed for each event, pictures go into DIR; the last line is JSON.
+tries fail until the rules are mended in the afternoon. On Saturday reuse stops paying for two codes, while little is
+asked and measured: whether that comes to a verdict is a matter of luck (`--seed`). In the evening the store of captures
+is down, and in the night other kinds of requests come in. The real series and the real controller look at it once a
+minute. A line is printed for each event, pictures go into DIR; the last line is JSON.
 """
 
 from __future__ import annotations
