@@ -38,8 +38,8 @@ def betting(values: Sequence[float], confidence: float = 0.95) -> Bounds:
     """The mean of independent values in [0, 1]: the candidates against which no bet on the values has won enough.
 
     Each bet is made knowing only the values before, so a fair game stays fair: by Ville's inequality the true mean
-    lets anybody win 1 / (1 - confidence) times his stake too rarely to matter. The values are taken in an order drawn by
-    lot (the same for as many), so that where the mean moves within the sample its average is bounded.
+    lets anybody win 1 / (1 - confidence) times his stake too rarely to matter. The values are taken in an order drawn
+    by lot (the same for as many), so that where the mean moves within the sample its average is bounded.
     """
     if not values:
         return 0.0, 1.0

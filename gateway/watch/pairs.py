@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-NOW, NEW = "now", "new"  # the arms of a trial of policies; without a trial all is `now`
+# The arms of a trial of policies; without a trial all is `now`.
+NOW: Final = "now"
+NEW: Final = "new"
 Arm = Literal["now", "new"]
 
 

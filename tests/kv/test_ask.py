@@ -15,7 +15,18 @@ from hypothesis import strategies as st
 from gateway.kv.ask import MOST_FIRST, MOST_SPANS, BadAsk, merge, parse
 from gateway.kv.nouns import OPEN_END, After, Ask, Mode, Recompute
 
-FIELDS = ["capture", "donor", "mode", "recompute", "after_sensitive", "sensitive", "min_tokens", "ban", "owner", "record"]
+FIELDS = [
+    "capture",
+    "donor",
+    "mode",
+    "recompute",
+    "after_sensitive",
+    "sensitive",
+    "min_tokens",
+    "ban",
+    "owner",
+    "record",
+]
 WORDS = ["none", "prefix", "splice", "stop", "recompute", "allow", "a-1", "", "x" * 65, "retrace", *FIELDS]
 SCALARS = st.one_of(
     st.none(),

@@ -175,7 +175,15 @@ async def test_one_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_what_a_client_asked_for_is_kept_but_for_what_a_repeat_must_not_have() -> None:
-    body: dict[str, Any] = {"n": 1, "max_tokens": 8, "min_tokens": 50, "stop": ["x"], "temperature": 0.9, "logprobs": True, "seed": 3}
+    body: dict[str, Any] = {
+        "n": 1,
+        "max_tokens": 8,
+        "min_tokens": 50,
+        "stop": ["x"],
+        "temperature": 0.9,
+        "logprobs": True,
+        "seed": 3,
+    }
     path, told, optional = asking(case("u", **body), Chat(), 32, 0)
     assert path == "/v1/chat/completions"
     assert optional == ()
