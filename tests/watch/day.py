@@ -48,9 +48,11 @@ class Failing(Check):
 
 
 def put_failing(running: Running) -> None:
-    """The house in force has one more rule, whose check fails at work."""
-    shell = Rule.model_validate(regex("nothing", side="input", id="analyser", on_error="tag"))
+    """The house in force has one more rule, whose check fails at work; a reload takes it away again."""
     server = running.server
+    if "analyser" in server.steward.house.rules:
+        return
+    shell = Rule.model_validate(regex("nothing", side="input", id="analyser", on_error="tag"))
     rules = [*server.steward.house.rules.values(), shell.model_copy(update={"check": Failing()})]
     judge = Judge(rules, server.metrics.guard_broken)
     server.steward.house = replace(server.steward.house, judge=judge, rules={rule.id: rule for rule in rules})
@@ -118,6 +120,7 @@ class Day:
     async def run(self) -> None:
         while not self._over:
             self._rounds += 1
+            put_failing(self._running)
             injected = {**REPORT, "mode": "prefix", "injected_tokens": 400, "recomputed_tokens": 16}
             self._plugin.report = {**REPORT, "declined": "no_match"} if self._rounds % 4 else injected
             await asyncio.gather(*(self._ask(text, number % 2 == 0) for number, text in enumerate(self._texts())))

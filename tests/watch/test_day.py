@@ -16,7 +16,7 @@ from tests.plugin import engine, in_front
 from tests.redis_server import RedisServer, redis_server
 from tests.rig import Running
 from tests.watch import plans
-from tests.watch.day import REFINE, RULES, Day, Endpoint, put_failing
+from tests.watch.day import REFINE, RULES, Day, Endpoint
 from tests.watch.station import Station, faster, station
 
 MIXED = {
@@ -49,7 +49,6 @@ async def town(folder: Path) -> AsyncIterator[Town]:
             in_front(folder, [url], RULES, retrace=retrace, refine="refine.yaml", backend={"retries": 0}) as running,
             station(folder / "prometheus", gateway=running.url, engine=url) as watch,
         ):
-            put_failing(running)
             day = Day(running, plugin)
             asking = asyncio.create_task(day.run())
             try:
