@@ -185,7 +185,8 @@ async def test_a_spent_budget_stops_it_and_not_the_answers(tmp_path: Path) -> No
     assert {"corrected", "degraded"} == set(outcomes)
     assert told[-1].headers["x-retrace-degraded"] == "refine; quota"
     assert all(one.text.startswith(ANSWER) for one in told)
-    assert spent == 400 * len(readings()) <= 1000
+    assert spent == 400 * len(readings())
+    assert 400 * (len(readings()) - 1) < 1000  # how long a reading comes to be is estimated; one at most goes over
 
 
 @pytest.mark.parametrize("delivery", ["live", "hold"])

@@ -109,11 +109,15 @@ async def test_a_rejected_request_says_nothing_of_an_answer_that_was_there_first
 
 @streamed
 async def test_what_the_engine_has_computed_of_it_is_kept_under_the_reason(tmp_path: Path, stream: bool) -> None:
-    for script in (silent, streams(chat_stream("one ", "two")) if stream else answers(completion("one two"))):
+    for number, script in enumerate(
+        (silent, streams(chat_stream("one ", "two")) if stream else answers(completion("one two")))
+    ):
+        folder = tmp_path / str(number)  # the other service is another rule, and this is not to be a changed one
+        folder.mkdir()
         async with (
             verifier(SECRETS, 0.05) as (url, _),
             engine(script) as (there, up, plugin),
-            in_front(tmp_path, [there], [slow(url)]) as running,
+            in_front(folder, [there], [slow(url)]) as running,
         ):
             assert (await running.chat("the secret", stream=stream)).status == 400
             ((method, body),) = await settled(up, plugin)

@@ -126,7 +126,7 @@ async def test_no_more_questions_than_agreed_are_on_their_way() -> None:
 
 
 async def test_who_waits_too_long_for_a_place_says_so_and_blames_nobody() -> None:
-    async with upstream(silent) as (url, _), probe(url, at_most=1, timeout_ms=40) as made:
+    async with upstream(silent) as (url, _), probe(url, at_most=1, timeout_ms=300) as made:
         told = await asyncio.gather(*(kind(made) for _ in range(2 * FAULTS)))
         assert sorted(told) == ["busy"] * (2 * FAULTS - 1) + ["slow"]
         assert await kind(made) == "slow"

@@ -339,9 +339,12 @@ async def test_what_was_seen_outlives_the_process_and_one_leads_at_a_time(tmp_pa
     await home.keeper.stop()
     assert (tmp_path / "policies.yaml.evidence").exists()
     await until(lambda: other.keeper._lead is not None, 15)
-    seen = other.keeper._evidence.of(key)
-    assert seen is not None
-    assert len(seen.new.late) == 1  # it goes on from what the first has left
+
+    def goes_on() -> bool:
+        seen = other.keeper._evidence.of(key)
+        return seen is not None and len(seen.new.late) == 1  # what the first has left
+
+    await until(goes_on, 15)
     await other.keeper.stop()
 
 

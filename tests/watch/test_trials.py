@@ -45,6 +45,9 @@ def simulated(new: Truth, now: Truth, seed: int, trying: Trying = QUICK) -> str:
     return "late"
 
 
+SLACK = 2 * (QUICK.risk * (1 - QUICK.risk) / 60) ** 0.5  # what chance adds to a share of 60 runs
+
+
 def rates(new: Truth, runs: int = 60) -> dict[str, float]:
     found = [simulated(new, Truth(), seed) for seed in range(runs)]
     return {what: found.count(what) / runs for what in ("worse", "accepted", "late")}
@@ -52,8 +55,8 @@ def rates(new: Truth, runs: int = 60) -> dict[str, float]:
 
 def test_a_policy_that_is_as_good_is_taken_and_hardly_ever_turned_back() -> None:
     told = rates(Truth())
-    assert told["worse"] <= QUICK.risk
-    assert told["accepted"] >= 0.9
+    assert told["worse"] <= QUICK.risk + SLACK
+    assert told["accepted"] >= 1 - QUICK.risk - SLACK
 
 
 @pytest.mark.parametrize(
