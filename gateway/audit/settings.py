@@ -39,7 +39,7 @@ class Auditing(Strict):
         description="When lines are safe from a power failure. line: each before the next. batch: all that came within "
         "batch_ms together. rotate: when a file is full.",
     )
-    batch_ms: float = Field(default=20, ge=1, le=10_000, description="How long a line may wait for others.")
+    batch_ms: float = Field(default=100, ge=1, le=10_000, description="How long a line may wait for others.")
     queue: int = Field(default=10_000, ge=1, le=1_000_000, description="Lines that may wait; more are lost, and told.")
 
     @model_validator(mode="after")

@@ -25,7 +25,7 @@ def test_an_empty_one_has_sensible_ways(tmp_path: Path) -> None:
     spec = built(tmp_path, audit={})
     assert spec is not None
     assert (spec.text, spec.fsync, spec.folder) == ("redacted", "batch", Path("audit"))
-    assert spec.bounds == (64 << 20, 16, "batch", 0.02)
+    assert spec.bounds == (64 << 20, 16, "batch", 0.1)
 
 
 def test_a_keyed_hash_needs_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ from gateway.audit._log import Bounds, Log
 from gateway.audit._writer import Record, Writer
 from gateway.audit.auditor import Auditor
 from gateway.audit.search import searching
+from gateway.audit.settings import Auditing
 from gateway.config import Source, build
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
@@ -48,7 +49,7 @@ SAID = "The warehouse ships on Mondays and Thursdays, and it takes about two day
 MAIL = "Write to orders@example.com if it is late."
 ASKED = "When does my parcel leave, and whom do I ask about it if it is late? I live in the north of the town."
 EACH = 10  # one exchange in so many has a finding, and one tells an address; the others are quiet
-GATHER = 0.02  # seconds, as gateway.yaml has it by default
+GATHER = Auditing().batch_ms / 1000  # seconds
 _STATE = struct.Struct("qq")  # lines that were put before the writer; lines that it has said are synced
 
 
