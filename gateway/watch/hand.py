@@ -11,7 +11,6 @@ Who removes the file, or `hand` from it, takes everything back.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import os
 import time
@@ -26,6 +25,7 @@ from gateway.errors import ConfigFault
 from gateway.metrics import Metrics
 from gateway.overlay import EMPTY, Overlay
 from gateway.terms import LEAST_BITS
+from gateway.watch import register
 from gateway.watch.acts import WORDS, Act, How
 from gateway.watch.control import Controlling
 from gateway.watch.controller import Controller
@@ -126,14 +126,12 @@ class Hand(Witness):
     async def _lead(self) -> bool:
         """Try to become the one that acts. Where no lock can be had nothing can be shared either: each leads itself."""
         try:
-            self._lock = os.open(self._path.with_name(f"{self._path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._release()
-            return False
+            self._lock = register.lead(self._path)
         except OSError as fault:
-            self._release()
             log.warning("the controller leads for this process alone: %s", fault)
+        else:
+            if self._lock is None:
+                return False
         self._leads = True
         await self._changed(first=True)
         return True

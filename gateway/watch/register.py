@@ -73,9 +73,11 @@ def lead(path: Path) -> int | None:
     handle = os.open(beside(path, "lead"), os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as fault:
         os.close(handle)
-        return None
+        if isinstance(fault, BlockingIOError):
+            return None
+        raise
     return handle
 
 
