@@ -23,6 +23,7 @@ from gateway.kv.shield import Shield
 from gateway.kv.stats import Counts
 
 STAGING_BYTES = 128 << 20
+STAGING_BLOCKS = 1024  # all that a step fills: engines with small blocks fill hundreds of them
 TOGETHER = 16  # blocks at most that are written in one go, so that buffers are free again early
 
 
@@ -48,7 +49,7 @@ class Recorder:
     def __init__(self, cache: Cache, shelf: Shelf, checksum: Callable[[memoryview], int], counts: Counts) -> None:
         self._cache, self._shelf, self._checksum, self._counts = cache, shelf, checksum, counts
         self._shield = Shield(counts)
-        slots = max(4, min(64, STAGING_BYTES // cache.record_bytes))
+        slots = max(4, min(STAGING_BLOCKS, STAGING_BYTES // cache.record_bytes))
         self._staging = torch.zeros((slots, cache.record_bytes), dtype=torch.uint8)
         self._views = [memoryview(slot.numpy()) for slot in self._staging]
         self._free = list(range(slots))  # the last one used is the next one taken: it may still be in a cache

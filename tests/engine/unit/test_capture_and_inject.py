@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import zlib
 from collections.abc import Iterator
@@ -14,12 +15,14 @@ from gateway.kv.capture import Recorder
 from gateway.kv.desk import Finished, Load, Save
 from gateway.kv.inject import Injector
 from gateway.kv.layout import Cache
-from gateway.kv.nouns import Owner, Span, State
+from gateway.kv.nouns import Block, Owner, Span, State
 from gateway.kv.pool import Pool, Torn
 from gateway.kv.rope import Rope
 from gateway.kv.settings import Settings
 from gateway.kv.stats import Counts
 from tests.engine.unit.kernels import DIM, HEADS, SIZE, Packed
+
+Bytes = memoryview | bytes | bytearray
 
 OWNER = Owner("tenant", "", "fingerprint")
 
@@ -127,6 +130,30 @@ def test_an_engine_that_can_t_splice_refuses_to(bench: Bench) -> None:
     plain = Injector(bench.cache, bench.pool.lease, None, None)
     with pytest.raises(ValueError, match="can't splice"):
         plain.load(Load("r", "c", Span(0, 3, 9), False, ((5,), (5,))))
+
+
+def test_all_blocks_of_a_long_step_are_captured_however_slow_the_pool(tmp_path: Path) -> None:
+    """An engine with blocks of 16 tokens fills more than a hundred of them in one step."""
+    bench = Bench(tmp_path / "pool")
+    bench.recorder.close()
+    go = threading.Event()
+
+    class Slow(Pool):
+        def put(self, id: str, *records: tuple[Block, Bytes]) -> int:
+            go.wait(20)
+            return super().put(id, *records)
+
+    bench.pool = Slow(Settings(folder=tmp_path / "slow", size=1 << 28))
+    bench.recorder = Recorder(bench.cache, bench.pool, zlib.crc32, bench.counts)
+    bench.pool.begin("c", OWNER, SIZE, bench.cache.record_bytes)
+    bench.recorder.record([Save("c", at, tuple(range(SIZE)), (1, 2)) for at in range(300)])
+    go.set()
+    bench.recorder.close()
+    entry = bench.pool.find("c")
+    assert entry
+    assert entry.blocks == 300
+    assert "captures_cut" not in bench.counts.take()
+    bench.pool.close()
 
 
 def test_when_the_pool_is_full_the_capture_ends_and_the_engine_goes_on(tmp_path: Path) -> None:
