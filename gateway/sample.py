@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -17,10 +16,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from gateway import files
+
 log = logging.getLogger(__name__)
 
 PAUSE = 5.0  # seconds between two writings of the file
-MODE = 0o600
 
 
 class Sampled(NamedTuple):
@@ -57,11 +57,8 @@ class Reservoir:
         await asyncio.to_thread(self._write, [*self._lines, b""])
 
     def _write(self, lines: list[bytes]) -> None:
-        beside = self.path.with_suffix(".new")
         try:
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as file:
-                file.write(b"\n".join(lines))
-            beside.replace(self.path)
+            files.replace(self.path, b"\n".join(lines), files.PRIVATE)
         except OSError as fault:
             log.warning("the sample can't be written to %s: %s", self.path, fault.strerror)
 

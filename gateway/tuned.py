@@ -6,10 +6,9 @@ it was before.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from gateway import yamlfile
+from gateway import files, yamlfile
 from gateway.overlay import EMPTY, Overlay
 from gateway.terms import Lookup, TunedFile
 
@@ -41,9 +40,4 @@ def _write(path: Path, file: TunedFile) -> None:
         told["lookup"] = file.lookup.model_dump()  # all of it: defaults may be others tomorrow
     if file.hand == EMPTY:
         told.pop("hand", None)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        beside.write_text(_HEAD + yamlfile.dumped(told or {}), encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    files.replace(path, (_HEAD + yamlfile.dumped(told or {})).encode())

@@ -125,7 +125,8 @@ def _end(config: Path, built: House, code: str, *, accept: bool) -> None:
 
 
 def _show(config: Path, built: House, code: str) -> None:
-    from gateway.watch import evidence, register
+    from gateway import files
+    from gateway.watch import evidence
     from gateway.watch.trying import Trying
 
     out, trial = Console(), built.standing.trials.get(code)
@@ -136,7 +137,7 @@ def _show(config: Path, built: House, code: str) -> None:
     since = _time(entry.trial.at) if entry.trial else ""
     out.print(f"[bold]{code}[/]: {trial.share:.0%} of the sessions since {since}")
     out.print(f"  now: {_short(entry.policy)}\n  new: {_short(trial.policy)}", markup=False, highlight=False)
-    kept = register.beside(config.parent / built.file.retrace.policies, "evidence")
+    kept = files.beside(config.parent / built.file.retrace.policies, "evidence")
     found = evidence.read(kept).get(trial.key)
     trying = built.watch.trials if built.watch else Trying()
     if found is None:

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from gateway.files import beside
 from gateway.refine._entry import Entry, Listing, Waiting, check_name, checked, pack, unpack
-from gateway.refine._lines import append, beside, locked, read, replace
+from gateway.refine._lines import append, locked, read, replace
 
 LEASE = 3600.0  # seconds until what somebody has taken may be taken by another
 _ROOM = 0.9  # of what a full queue may hold is left when it was tidied: it is not tidied for each entry

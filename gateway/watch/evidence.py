@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from gateway import files
 from gateway.watch.trials import Evidence
 from gateway.watch.versions import Standing
 
@@ -32,15 +33,8 @@ def read(path: Path) -> dict[str, Evidence]:
 
 
 def dumped(seen: Mapping[str, Evidence]) -> bytes:
-    """As it stands in the file."""
+    """As it stands in the file: numbers, no words and no names of clients."""
     return orjson.dumps(seen)
-
-
-def write(path: Path, kept: bytes) -> None:
-    """Put it there whole, or leave what was there. It holds numbers, no words and no names of clients."""
-    new = path.with_name(f"{path.name}.new")
-    new.write_bytes(kept)
-    new.replace(path)
 
 
 class Evidences:
@@ -75,7 +69,7 @@ class Evidences:
         if kept == self._kept:
             return
         try:
-            await asyncio.to_thread(write, path, kept)
+            await asyncio.to_thread(files.replace, path, kept)
         except OSError as fault:
             log.warning("what trials have shown is not kept for the next start: %s", fault)
             return

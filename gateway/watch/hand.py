@@ -19,13 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gateway import tuned
+from gateway import files, tuned
 from gateway.config import House
 from gateway.errors import ConfigFault
 from gateway.metrics import Metrics
 from gateway.overlay import EMPTY, Overlay
 from gateway.terms import LEAST_BITS
-from gateway.watch import register
 from gateway.watch.acts import WORDS, Act, How
 from gateway.watch.control import Controlling
 from gateway.watch.controller import Controller
@@ -126,7 +125,7 @@ class Hand(Witness):
     async def _lead(self) -> bool:
         """Try to become the one that acts. Where no lock can be had nothing can be shared either: each leads itself."""
         try:
-            self._lock = register.lead(self._path)
+            self._lock = files.lead(self._path)
         except OSError as fault:
             log.warning("the controller leads for this process alone: %s", fault)
         else:

@@ -22,6 +22,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gateway import files
 from gateway.config import House
 from gateway.errors import ConfigFault
 from gateway.ledger import Trip
@@ -179,7 +180,7 @@ class Keeper(Witness, Trials):
             seen.looks, seen.chance, seen.shown = looked.looks, looked.chance, looked.shown
             if verdict.what != "going":
                 return await self._ended(code, tried.policy, verdict)  # the rest at the next look
-        await self._evidence.save(register.beside(self._path, "evidence"), now)
+        await self._evidence.save(files.beside(self._path, "evidence"), now)
         return None
 
     async def _ended(self, code: str, policy: Inject, verdict: Verdict) -> PolicyFile:
@@ -233,19 +234,19 @@ class Keeper(Witness, Trials):
         if self._lead is not None or self._alone:
             return True
         try:
-            self._lead = register.lead(self._path)
+            self._lead = files.lead(self._path)
         except OSError as fault:
             log.warning("trials of policies are judged by this process alone: %s", fault)
             self._alone = True
         if self._lead is None and not self._alone:
             return False
-        await self._evidence.load(register.beside(self._path, "evidence"))
+        await self._evidence.load(files.beside(self._path, "evidence"))
         return True
 
     async def _let_go(self) -> None:
         """Lead no longer, and keep what was seen."""
         if self._lead is not None:
-            await self._evidence.save(register.beside(self._path, "evidence"), None)
+            await self._evidence.save(files.beside(self._path, "evidence"), None)
             os.close(self._lead)
         self._lead, self._alone = None, False
 

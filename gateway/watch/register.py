@@ -5,17 +5,12 @@ A file that can't be read is never written over: what somebody confirmed may sti
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from gateway import yamlfile
+from gateway import files, yamlfile
 from gateway.errors import ConfigFault
 from gateway.watch.versions import PolicyFile, Standing, Wanted, merged, nothing_known, settle
 
@@ -25,12 +20,6 @@ HEAD = (
     "# Which rules each policy of reasons.yaml (`inject`) was confirmed for, and what is being tried. The gateway and\n"
     "# `retrace policy` write it; `retrace policy list` shows it.\n"
 )
-_PATIENCE = 2.0  # seconds for the lock
-
-
-def beside(path: Path, what: str) -> Path:
-    """A file that belongs to this one."""
-    return path.with_name(f"{path.name}.{what}")
 
 
 def read(path: Path) -> PolicyFile | None:
@@ -59,54 +48,10 @@ def standing(path: Path, wanted: Wanted, known: PolicyFile | None, now: datetime
 def change(path: Path, step: Callable[[PolicyFile], tuple[PolicyFile, T]]) -> T:
     """Read it, change it, write it, while nobody else does; what `step` told beside. ConfigFault if it can't be read,
     OSError if it can't be written: then it is as it was."""
-    with _locked(path):
+    with files.locked(path):
         known = read(path) or PolicyFile()
         new, told = step(known)
         if new != known:
-            _replace(path, HEAD + yamlfile.dumped(new.model_dump(mode="json", exclude_none=True)))
+            text = HEAD + yamlfile.dumped(new.model_dump(mode="json", exclude_none=True))
+            files.replace(path, text.encode())
         return told
-
-
-def lead(path: Path) -> int | None:
-    """A lock that one process at most holds, until it ends or closes it; none if another does. OSError if there can be
-    none, such as in a folder that nobody may write into."""
-    handle = os.open(beside(path, "lead"), os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as fault:
-        os.close(handle)
-        if isinstance(fault, BlockingIOError):
-            return None
-        raise
-    return handle
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    handle = os.open(beside(path, "lock"), os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        _lock(handle)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError as fault:
-            if time.monotonic() > end:
-                raise TimeoutError(errno.ETIMEDOUT, "another holds its lock") from fault
-            time.sleep(0.01)
-
-
-def _replace(path: Path, text: str) -> None:
-    new = beside(path, "new")
-    with new.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)

@@ -101,7 +101,7 @@ def test_a_trial_is_shown_with_the_figures_of_both_arms(tmp_path: Path) -> None:
         seen.visit("now", number % 20 == 0)
     seen.shown.append("late")
     seen.chance["unlike"] = 0.25
-    evidence.write(tmp_path / "policies.yaml.evidence", evidence.dumped({seen.key: seen}))
+    (tmp_path / "policies.yaml.evidence").write_bytes(evidence.dumped({seen.key: seen}))
     told = said("policy", "trial", "R101", "-c", config).stdout
     assert "LD -50.0% [" in told
     assert "of 20 against -50.0% [" in told
@@ -155,7 +155,7 @@ def test_a_broken_state_file_is_told_with_its_line_and_stays_as_it_is(tmp_path: 
 
 def test_where_it_can_t_be_written_the_fix_is_told(tmp_path: Path) -> None:
     config = configured(tmp_path)
-    (tmp_path / "policies.yaml.new").mkdir()
+    (tmp_path / "policies.yaml.lock").mkdir()
     told = said("policy", "confirm", "R101", "-c", config)
     assert (told.exit_code, "retrace.policies" in told.stderr) == (1, True)
     assert register.read(tmp_path / "policies.yaml") in (None, PolicyFile())

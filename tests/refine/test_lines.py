@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.refine._entry import QueueFault
-from gateway.refine._lines import append, beside, locked, read, replace
+from gateway.refine._lines import append, locked, read, replace
 
 
 def test_lines_come_back_in_order_and_only_the_owner_may_read_them(tmp_path: Path) -> None:
@@ -32,14 +32,13 @@ def test_a_torn_line_is_told_and_what_follows_stands_by_itself(tmp_path: Path) -
 def test_replacing_is_all_or_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a"
     append(path, [b"1"])
-    beside(path, "new").write_bytes(b"left by a cra")
     replace(path, [b"2", b"3"])
     assert read(path) == ([b"2", b"3"], 0)
-    assert not beside(path, "new").exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]
 
 
 def test_readers_share_the_lock_and_a_writer_has_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.refine._lines._PATIENCE", 0.05)
+    monkeypatch.setattr("gateway.files._PATIENCE", 0.05)
     path = tmp_path / "deep" / "a"
     with locked(path, shared=True), locked(path, shared=True), pytest.raises(QueueFault) as told, locked(path):
         raise AssertionError("two had it")

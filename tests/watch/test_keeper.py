@@ -220,7 +220,7 @@ async def test_a_broken_state_file_keeps_reuse_off_and_is_left_alone_until_it_is
 
 
 async def test_where_nobody_may_write_a_changed_rule_switches_its_code_off_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "policies.yaml.new").mkdir()
+    (tmp_path / "policies.yaml.lock").mkdir()
     async with (
         engine(streams(chat_stream("a bomb "))) as (url, _, _),
         in_front(tmp_path, [url], [regex("bomb")]) as running,
@@ -350,12 +350,13 @@ async def test_what_was_seen_outlives_the_process_and_one_leads_at_a_time(tmp_pa
 
 async def test_a_trial_is_judged_where_nothing_can_be_written_too(tmp_path: Path) -> None:
     home = await trying(tmp_path)
-    (tmp_path / "policies.yaml.new").mkdir()
+    (tmp_path / "policies.yaml.lock").unlink()
+    (tmp_path / "policies.yaml.lock").mkdir()
     await home.see()
     await until(lambda: not home.house.standing.trials, 15)
     assert home.house.standing.policies["R101"].mode == "splice"
     assert home.keeper._due
-    (tmp_path / "policies.yaml.new").rmdir()
+    (tmp_path / "policies.yaml.lock").rmdir()
     await until(lambda: "trial:" not in (tmp_path / "policies.yaml").read_text(), 15)
     found = register.read(tmp_path / "policies.yaml")
     assert found is not None

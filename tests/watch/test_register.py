@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -80,19 +79,9 @@ def test_where_nobody_may_write_nothing_is_lost(tmp_path: Path) -> None:
         write(tmp_path / "nowhere" / "policies.yaml", STATE)
     path = tmp_path / "policies.yaml"
     write(path, STATE)
-    (tmp_path / "policies.yaml.new").mkdir()
+    (tmp_path / "policies.yaml.lock").unlink()
+    (tmp_path / "policies.yaml.lock").mkdir()
     changed = {"R203": Entry.model_validate({**STATE.codes["R203"].model_dump(), "why": "by hand"})}
     with pytest.raises(OSError, match="directory"):
         write(path, PolicyFile(codes=changed))
     assert register.read(path) == STATE
-
-
-def test_one_leads_and_the_next_when_it_is_gone(tmp_path: Path) -> None:
-    path = tmp_path / "policies.yaml"
-    first = register.lead(path)
-    assert first is not None
-    assert register.lead(path) is None
-    os.close(first)
-    second = register.lead(path)
-    assert second is not None
-    os.close(second)
