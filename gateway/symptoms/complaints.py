@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey
-from gateway.watch.bounds import wilson
+from gateway.symptoms import Facts, Said, Sign, Symptom, grey
+from gateway.symptoms._share import Share
 
 SOME, MANY = 0.01, 0.05  # shares of complaints; judged by the lower Wilson bound
 ENOUGH = 20  # voices
@@ -29,13 +29,10 @@ class Plug(Symptom):
             count = told.total if told else 0
             yield grey("feedback", f"{count} voices to listen to", f"只有 {count} 条反馈", _FILE)
             return
-        share, least = told.complaints / told.total, wilson(told.complaints, told.total)[0]
-        listed = ", ".join(f"{word} {count}" for word, count in told.words) or "-"
+        share = Share(told.complaints, told.total, told.words)
         seen = Said(
-            f"{share:.1%} of {told.total} say that something is wrong (at least {least:.1%}): {listed}",
-            f"{told.total} 条反馈中 {share:.1%} 指出有误（至少 {least:.1%}）：{listed}",
+            f"{share.rate:.1%} of {told.total} say that something is wrong (at least {share.least:.1%}): "
+            f"{share.listed}",
+            f"{told.total} 条反馈中 {share.rate:.1%} 指出有误（至少 {share.least:.1%}）：{share.listed}",
         )
-        if least >= SOME:
-            yield Sign(Light.RED if least >= MANY else Light.YELLOW, told.source, seen, _READ)
-        else:
-            yield green(told.source, *seen)
+        yield share.sign(told.source, seen, SOME, MANY, _READ)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gateway.symptoms import Facts, Light, Said, Sign, Symptom, green, grey
-from gateway.watch.bounds import wilson
+from gateway.symptoms import Facts, Said, Sign, Symptom, grey
+from gateway.symptoms._share import Share
 
 SOME, MANY = 0.15, 0.40  # shares of hedging answers; judged by the lower Wilson bound
 ENOUGH = 30  # answers
@@ -31,13 +31,9 @@ class Plug(Symptom):
             count = told.total if told else 0
             yield grey("answers", f"{count} answers to look at", f"只有 {count} 条回答可看", _LOG)
             return
-        share, least = told.hedging / told.total, wilson(told.hedging, told.total)[0]
-        listed = ", ".join(f"{word} {count}" for word, count in told.words) or "-"
+        share = Share(told.hedging, told.total, told.words)
         seen = Said(
-            f"{share:.0%} of {told.total} answers hedge (at least {least:.0%}): {listed}",
-            f"{told.total} 条回答中 {share:.0%} 含糊其辞（至少 {least:.0%}）：{listed}",
+            f"{share.rate:.0%} of {told.total} answers hedge (at least {share.least:.0%}): {share.listed}",
+            f"{told.total} 条回答中 {share.rate:.0%} 含糊其辞（至少 {share.least:.0%}）：{share.listed}",
         )
-        if least >= SOME:
-            yield Sign(Light.RED if least >= MANY else Light.YELLOW, told.source, seen, _READ)
-        else:
-            yield green(told.source, *seen)
+        yield share.sign(told.source, seen, SOME, MANY, _READ)
