@@ -10,9 +10,7 @@ import subprocess
 from pathlib import Path
 
 from deploy.setup import debian
-from deploy.setup.paths import cache
 from deploy.setup.say import SetupError, run, step
-from deploy.setup.turns import exclusively
 
 NAME = "chromium"
 NAMES = (NAME, "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -21,29 +19,22 @@ LETTERS = "fonts-noto-cjk"
 
 def ensure() -> Path:
     """Where the program is, installed if it is nowhere. Raises SetupError with what to do."""
-    if (found := _found()) and _has_letters():
-        return found
-    with exclusively(cache() / f"{NAME}.lock", NAME):
-        if not _found() or not _has_letters():
-            _install()
-    if found := _found():
-        return found
-    raise SetupError(f"{NAME} was installed, but PATH does not lead to it.", "add its folder to PATH.")
+    return debian.ensured(NAME, lambda: _program() if _has_letters() else None, _brought)
 
 
-def _found() -> Path | None:
+def _program() -> Path | None:
     return next((Path(found) for name in NAMES if (found := shutil.which(name))), None)
 
 
 def _has_letters() -> bool:
     """Whether a page in Chinese could be shown. Where nobody can tell, it is believed."""
     if not shutil.which("fc-list"):
-        return bool(_found()) and not debian.here()
+        return bool(_program()) and not debian.here()
     done = subprocess.run(["fc-list", ":lang=zh-cn", "family"], capture_output=True, text=True, check=False)
     return bool(done.stdout.strip())
 
 
-def _install() -> None:
+def _brought() -> Path | None:
     if not debian.here() or not debian.by_root():
         raise SetupError(
             f"There is no {NAME} on PATH (or no font with Chinese letters), and only root on Debian or Ubuntu can "
@@ -52,10 +43,11 @@ def _install() -> None:
             "again.",
         )
     with step(NAME) as s:
-        if not _found():
+        if not _program():
             debian.install(NAME, s.now)
         debian.install(LETTERS, s.now)
         s.done("installed, with a font for Chinese")
+    return _program()
 
 
 def main() -> None:

@@ -3,6 +3,7 @@ cache, where they lie beside what this set-up keeps.
 
     debian.install("prometheus", now)                # by root
     folder = debian.unpack("prometheus", now)        # folder / "usr/bin/prometheus"
+    program = debian.ensured("redis-server", found, bring)
 """
 
 import contextlib
@@ -14,9 +15,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from deploy.setup.paths import cache
 from deploy.setup.say import SetupError
+from deploy.setup.turns import exclusively
 
 POLICY = Path("/usr/sbin/policy-rc.d")
 """What Debian's packages ask before they start a service; status 101 forbids it."""
@@ -24,6 +27,18 @@ RELEASE = Path("/etc/os-release")
 MARKER = "complete"
 
 Tell = Callable[[str], None]
+T = TypeVar("T")
+
+
+def ensured(name: str, found: Callable[[], T | None], bring: Callable[[], T | None]) -> T:
+    """What `found` finds here, else what one at a time may `bring`. Raises SetupError if it is nowhere even then."""
+    if there := found():
+        return there
+    with exclusively(cache() / f"{name}.lock", name):
+        there = found() or bring()
+    if there:
+        return there
+    raise SetupError(f"{name} was installed, but PATH does not lead to it.", "add its folder to PATH.")
 
 
 def here() -> bool:

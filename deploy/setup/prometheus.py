@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deploy.setup import debian
-from deploy.setup.paths import cache
 from deploy.setup.say import SetupError, run, step
-from deploy.setup.turns import exclusively
 
 NAME = "prometheus"
 OLDEST = (2, 42)
@@ -31,10 +29,7 @@ class Programs(NamedTuple):
 
 def ensure() -> Programs:
     """Both programs, brought here if they are nowhere. Raises SetupError with what to do."""
-    found = _found()
-    if found is None:
-        with exclusively(cache() / f"{NAME}.lock", NAME):
-            found = _found() or _brought()
+    found = debian.ensured(NAME, _found, _brought)
     _require_new(found.promtool)
     return found
 
@@ -51,7 +46,7 @@ def _in(where: Path) -> Programs:
     return Programs(where / "usr" / "bin" / NAME, where / "usr" / "bin" / "promtool")
 
 
-def _brought() -> Programs:
+def _brought() -> Programs | None:
     if not debian.here():
         raise SetupError(
             f"There is no {NAME} with its promtool on PATH, and only Debian's and Ubuntu's package can be set up here.",
@@ -64,9 +59,7 @@ def _brought() -> Programs:
             return found
         debian.install(NAME, s.now)
         s.done("installed; its service was not started")
-    if found_now := _found():
-        return found_now
-    raise SetupError(f"{NAME} was installed, but PATH does not lead to it.", "add its folder to PATH.")
+    return _found()
 
 
 def _require_new(promtool: Path) -> None:
