@@ -47,6 +47,7 @@ class House:
     watch: WatchFile | None = None
     standing: Standing = UNKNOWN  # which policies of reuse are in force, by what was confirmed and tried
     hand: Overlay = EMPTY  # what the file says the controller holds in force; who follows it puts it above the terms
+    written: frozenset[Path] = frozenset()  # files and folders that the gateway fills and never reads as configuration
 
     def of(self, exchange: Exchange) -> House:
         """As one exchange finds it: with the policies that its session gets."""
@@ -130,6 +131,7 @@ class _Builder:
             watch,
             standing,
             tuned.hand,
+            frozenset(path.parent.resolve() / path.name for path in self._written(main, refine)),
         )
 
     def _main(self) -> GatewayFile:
@@ -142,6 +144,14 @@ class _Builder:
         if self._source.host and isinstance(document.value, dict):
             document.value["listen"] = {**(document.value.get("listen") or {}), "host": self._source.host}
         return document.into(GatewayFile)
+
+    def _written(self, main: GatewayFile, refine: RefineFile | None) -> Iterator[Path]:
+        if main.audit is not None:
+            yield self._folder / main.audit.folder
+        if main.retrace.sample is not None:
+            yield self._folder / main.retrace.sample.file
+        if refine is not None and refine.queue is not None:
+            yield from refine.queue.files(self._folder)
 
     def _tuned(self, retracing: Retracing) -> TunedFile:
         path = self._folder / retracing.tuned

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import watchfiles
@@ -44,7 +45,7 @@ class Steward:
     async def watch(self, apply: Apply) -> None:
         """Follow the files for ever; `apply` is told of each new house before it is in force."""
         while True:
-            watched = self.house.watched
+            watched, written = self.house.watched, self.house.written
             folders = {file.parent for file in watched} | {self._source.path.resolve().parent}
             fresh = True  # what was saved before these folders were watched has told nobody
             eyes = watchfiles.awatch(
@@ -60,17 +61,20 @@ class Steward:
                 if changes or (fresh and self._stale()):
                     await self.reload(apply)
                 fresh = False
-                if self.house.watched != watched:
-                    break  # other folders may matter now
+                if (self.house.watched, self.house.written) != (watched, written):
+                    break  # other folders and files may matter now
 
     def _noticed(self) -> Callable[[watchfiles.Change, str], bool]:
-        """Whether a change may matter: none does in the folder that we write the audit log into all the time, and none
-        of the files that stand beside others while these are written."""
-        usual, audit = watchfiles.DefaultFilter(), self.house.file.audit
-        own = f"{(self.house.folder / audit.folder).resolve()}/" if audit is not None else None
-        return lambda change, path: (
-            not (own and path.startswith(own)) and not path.endswith(BESIDE) and usual(change, path)
-        )
+        """Whether a change may matter: each does of a file that is read; else none of what we write ourselves all the
+        time, nor of the files that stand beside others while these are written."""
+        usual, watched, written = watchfiles.DefaultFilter(), self.house.watched, self.house.written
+
+        def matters(change: watchfiles.Change, name: str) -> bool:
+            path = Path(name)
+            ours = name.endswith(BESIDE) or not written.isdisjoint((path, *path.parents))
+            return usual(change, name) and (path in watched or not ours)
+
+        return matters
 
     def _stale(self) -> bool:
         """Whether a file, or what a folder holds, has changed since the files were read."""

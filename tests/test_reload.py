@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import yaml
 
 from gateway.config import House, Source
 from gateway.errors import ConfigFault
+from gateway.refine._entry import pack
+from gateway.refine._queue_file import Bounds, FileSink, done
 from gateway.reload import Steward
+from gateway.sample import Reservoir
+from tests.refine.entries import entry
 from tests.rig import regex, rule, until, write_config
 
 OLD = [regex("old")]
@@ -110,6 +115,57 @@ async def test_what_is_written_beside_a_file_is_not_read_as_configuration(tmp_pa
         assert len(told) == before
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
         await until(lambda: len(told) > before, 15)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def test_what_the_gateway_writes_itself_is_not_read_as_configuration(tmp_path: Path) -> None:
+    """The sample, the review queue with all that stands beside it, and the audit log, in the folder of rules."""
+    path = write_config(tmp_path, ["http://127.0.0.1:9"], OLD)
+    main = yaml.safe_load(path.read_text())
+    main |= {"refine": "refine.yaml", "audit": {"folder": "audit"}, "retrace": {"sample": {"file": "sample.jsonl"}}}
+    path.write_text(yaml.safe_dump(main))
+    refining = {"tiers": [], "queue": {"type": "file", "path": "docket.jsonl", "bytes": 1 << 16}}
+    (tmp_path / "refine.yaml").write_text(yaml.safe_dump(refining))
+    told: list[bool] = []
+    keeper = Steward(Source(path), lambda _rule: None, told.append)
+    watching = asyncio.create_task(keeper.watch(nothing))
+    try:
+        await asyncio.sleep(0.2)
+        (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("good")]}))
+        await until(lambda: len(told) > 1, 15)
+        await asyncio.sleep(0.7)  # what came before the folder was watched has been looked for
+        before = len(told)
+        reservoir, docket = Reservoir(tmp_path / "sample.jsonl", 10), tmp_path / "docket.jsonl"
+        sink = FileSink(docket, Bounds(2, 1 << 16))
+        for name in ("x-0", "x-1", "x-2", "x-3"):
+            reservoir.add("bank", {"n": name})
+            await reservoir.write()
+            await sink.write([pack(entry(name))])
+            done(docket, name, "right", reviewer="ann")
+        (tmp_path / "audit").mkdir()
+        (tmp_path / "audit" / "w0-00000001.jsonl").write_bytes(b"{}\n")
+        await asyncio.sleep(0.7)
+        assert {"sample.jsonl", "docket.jsonl.done", "docket.jsonl.marks"} <= set(os.listdir(tmp_path))
+        assert len(told) == before
+        (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
+        await until(lambda: len(told) > before, 15)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def test_what_is_read_is_followed_even_where_the_gateway_writes(tmp_path: Path) -> None:
+    path = write_config(tmp_path, ["http://127.0.0.1:9"], OLD)
+    path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "audit": {"folder": "."}}))
+    keeper = Steward(Source(path), lambda _rule: None, lambda _ok: None)
+    watching = asyncio.create_task(keeper.watch(nothing))
+    await asyncio.sleep(0.2)
+    try:
+        revision = keeper.house.revision
+        (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
+        await until(lambda: keeper.house.revision != revision, 15)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)

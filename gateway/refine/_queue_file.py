@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +43,12 @@ class Mark(NamedTuple):
     time: float
     verdict: str = ""
     note: str = ""
+
+
+def files(path: Path) -> Iterator[Path]:
+    """All that stands above, less the lock."""
+    yield path
+    yield from (beside(path, what) for what in ("marks", "done", "done.1"))
 
 
 def pending(path: Path, most: int = 100) -> Listing:

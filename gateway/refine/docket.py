@@ -5,6 +5,7 @@ A gateway adds (`Docket`), a person's tool takes them out (`Reviewing`), at the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -13,7 +14,7 @@ from pydantic import Field
 from gateway.plug import Strict
 from gateway.refine._docket import Docket
 from gateway.refine._entry import VERDICTS, Entry, Listing, Observe, QueueFault, Reviewing, Waiting
-from gateway.refine._queue_file import Bounds, FileReviewing, FileSink
+from gateway.refine._queue_file import Bounds, FileReviewing, FileSink, files
 from gateway.refine._queue_redis import RedisReviewing, RedisSink
 from gateway.stores._address import Address
 
@@ -51,6 +52,10 @@ class FileDocket(_Queue):
         """The living docket; nothing is opened before its `start`. Paths are relative to `folder`."""
         return Docket(FileSink(folder / self.path, Bounds(self.most, self.bytes)), observe)
 
+    def files(self, folder: Path) -> Iterator[Path]:
+        """All that it writes, less the lock."""
+        return files(folder / self.path)
+
     def reviewing(self, folder: Path) -> Reviewing:
         return FileReviewing(folder / self.path, self.lease_seconds)
 
@@ -64,6 +69,10 @@ class RedisDocket(Address, _Queue):
     def connect(self, folder: Path, observe: Observe) -> Docket:
         """The living docket; nothing is opened before its `start`, and `folder` is for files."""
         return Docket(RedisSink(self.address, self.stream, self.most), observe)
+
+    def files(self, folder: Path) -> Iterator[Path]:
+        """None."""
+        return iter(())
 
     def reviewing(self, folder: Path) -> Reviewing:
         return RedisReviewing(self.address, self.stream, self.most, self.lease_seconds)
