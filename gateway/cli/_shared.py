@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from gateway import shipped
 from gateway.errors import Complaint, ConfigFault
 
 if TYPE_CHECKING:
     from gateway.config import House, Source
 
-SHIPPED = Path(__file__).parents[2] / "rules" / "gateway.yaml"
-CONFIG = here if (here := Path("rules/gateway.yaml")).exists() else SHIPPED
+CONFIG = here if (here := Path("rules/gateway.yaml")).exists() else shipped.CONFIG
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="The main YAML file.", show_default=True)]
 

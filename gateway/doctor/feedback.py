@@ -9,11 +9,12 @@ from typing import IO
 
 import orjson
 
+from gateway import shipped
 from gateway.errors import Complaint, ConfigFault
 from gateway.symptoms import Feedback
 from gateway.tiers._patterns import Finder, Phrases
 
-WORDS = Path(__file__).parents[2] / "rules" / "doctor"
+WORDS = shipped.RULES / "doctor"
 MOST = 100_000  # voices
 LONGEST = 1 << 20  # bytes of a line
 SHOWN = 5

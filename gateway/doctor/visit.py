@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from gateway import shipped
 from gateway.backends._patched import SECRET
 from gateway.config import House, Source, build
 from gateway.doctor import answers, feedback
@@ -22,7 +23,6 @@ from gateway.tiers import _model, rules
 from gateway.tiers._patterns import Phrases
 from gateway.yamlfile import Document
 
-SHIPPED = Path(__file__).parents[2] / "rules" / "refine.yaml"
 _ANYWHERE = ("0.0.0.0", "::")
 
 
@@ -120,7 +120,8 @@ def _folders(house: House | None) -> Iterator[tuple[str, Path]]:
 def _answers(wish: Wish, house: House | None, step: Callable[[], None]) -> Answers:
     assert wish.log is not None
     load = partial(_model.load, _model.FOLDER) if wish.scores else None
-    doubts = _doubts(house.refine if house and house.refine else Document(SHIPPED).into(RefineFile))
+    refine = house.refine if house else None
+    doubts = _doubts(refine or Document(shipped.RULES / "refine.yaml").into(RefineFile))
     if load is None:
         return answers.gathered(wish.log, doubts, None, step)
     return _scored(wish.log, doubts, load, step)

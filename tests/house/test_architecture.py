@@ -23,7 +23,7 @@ ROOMS = ("checks", "probes", "surfaces", "backends", "stores", "gates", "tiers",
 # Each module may know those of the levels before its own, and no others. A room is one level: within it, every file
 # may know the room itself (its `__init__`) and its furniture (`_...`).
 LEVELS: Sequence[frozenset[str]] = (
-    frozenset({"types", "errors", "plug", "leaves", "headers", "chunks", "breaker", "vocabulary", "files"}),
+    frozenset({"types", "errors", "plug", "leaves", "headers", "chunks", "breaker", "vocabulary", "files", "shipped"}),
     frozenset({"watch.pairs", "watch.bounds", "watch.alike", "traceparent"}),
     frozenset({"marks", "tracing.file", "sample"}),
     frozenset({"tracing.intent"}),
