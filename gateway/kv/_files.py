@@ -12,12 +12,12 @@ import re
 import stat
 import struct
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from gateway.kv._crc import crc32
 from gateway.kv.nouns import Entry
 
 HEADER = 4096  # bytes before the first record: a page, so that records of whole pages lie on pages
@@ -112,7 +112,7 @@ class Lease:
         for views in _portions(into):
             self._fill(index, views, start)
             for view in views:  # while the processor's cache still has it
-                crc, start = zlib.crc32(view, crc), start + view.nbytes
+                crc, start = crc32(view, crc), start + view.nbytes
         if crc != self._crcs[index]:
             raise Torn(f"block {index} of {self.entry.id} is not what was written")
 

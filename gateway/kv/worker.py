@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from gateway.kv import airlock
+from gateway.kv._crc import crc32
 from gateway.kv.capture import Recorder
 from gateway.kv.desk import Errands
 from gateway.kv.inject import Injector
@@ -49,7 +49,7 @@ class Worker:
         except ValueError as fault:
             no_splice = str(fault)
         self.injector = Injector(cache, self._pool.lease, rows if ropes else None, ropes)
-        self.recorder = Recorder(cache, self._pool, zlib.crc32, self._counts)
+        self.recorder = Recorder(cache, self._pool, crc32, self._counts)
         return Looked(digest(rows) if rows else cache.shape(), no_splice)
 
     def load(self, errands: Errands) -> None:
