@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from gateway.backends import Backend, BackendSpec, Observe
 from gateway.errors import BadRequest, Unavailable
+from gateway.globs import fits
 
 
 class Fleet:
@@ -68,7 +68,7 @@ class Fleet:
 
     def _find(self, model: str) -> tuple[str, Backend] | None:
         for spec, backend in self._living:
-            if any(fnmatchcase(model, glob) for glob in spec.models):
+            if fits(model, spec.models):
                 return spec.name, backend
         return None
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from gateway.anchors import AnchorSpec
 from gateway.checks import Check, TokenCheck
+from gateway.globs import Globs, fits
 from gateway.plug import OneOf, Strict, plugs
 from gateway.probes import ProbeSpec
 from gateway.types import Action, Reason, Side
@@ -28,16 +28,6 @@ class Place(NamedTuple):
     role: str
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Globs = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
-    BeforeValidator(_listed),
-    Field(min_length=1),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-]
 Words = Annotated[dict[Literal["en", "zh"], str], Field(min_length=1, examples=[{"en": "...", "zh": "..."}])]
 
 
@@ -58,7 +48,7 @@ class When(Strict):
             "surface": self.surface,
             "role": self.role,
         }
-        return all(any(fnmatchcase(getattr(place, name), glob) for glob in globs) for name, globs in asked.items())
+        return all(fits(getattr(place, name), globs) for name, globs in asked.items())
 
 
 class Steer(Strict):
@@ -136,7 +126,7 @@ class Rule(Strict):
             raise ValueError(f"`check: {kind}` takes its time; its `action` may be monitor, tag, refine or block")
         if self.respond == "answer":
             raise ValueError(f"`check: {kind}` takes its time; `respond: answer` is for checks that do not")
-        if self.side is Side.OUTPUT and not any(fnmatchcase("assistant", glob) for glob in self.when.role):
+        if self.side is Side.OUTPUT and not fits("assistant", self.when.role):
             raise ValueError(f"`check: {kind}` reads answers only; leave `role` out, or write `role: assistant`")
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 import orjson
@@ -12,6 +11,7 @@ from gateway import marks
 from gateway.backends import Answer, Backend, Call, Plan
 from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
+from gateway.globs import fits
 from gateway.metrics import Metrics
 from gateway.retrace import Retrace
 from gateway.surfaces import Asking, Surface
@@ -177,7 +177,7 @@ def error_body(surface: Surface, status: int, raw: bytes) -> bytes:
 def assert_passed(method: str, path: str, allowed: Collection[str], guarded: Collection[str]) -> None:
     """NotGuarded unless the path is one of those that generate nothing."""
     crooked = ".." in path or "//" in path or "%" in path
-    if crooked or not any(fnmatchcase(path, glob) for glob in allowed):
+    if crooked or not fits(path, allowed):
         known = ", ".join(sorted(guarded))
         raise NotGuarded(
             f"no guard understands {method} {path[:100]}, so it is not passed on (guarded: POST {known}); "

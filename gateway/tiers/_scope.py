@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field
 
+from gateway.globs import Globs, fits
 from gateway.plug import Strict
 from gateway.tiers import Case
 
 _FIELDS = ("tenant", "tier", "domain", "surface", "model")
 _ALL = ("*",)
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Globs = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
-    BeforeValidator(_listed),
-    Field(min_length=1),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-]
 
 
 class Scope(Strict):
@@ -44,4 +31,4 @@ class Scope(Strict):
 
     def covers(self, case: Case) -> bool:
         """Whether this is meant for the case."""
-        return all(any(fnmatchcase(getattr(case, name), glob) for glob in globs) for name, globs in self._asked)
+        return all(fits(getattr(case, name), globs) for name, globs in self._asked)
