@@ -9,17 +9,17 @@ what its `on_error` says. After several faults in a row it is left alone for a w
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import aiohttp
 import orjson
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from yarl import URL
 
 from gateway import marks
+from gateway.addresses import Keyed, http
 from gateway.breaker import Breaker
 from gateway.probes import Probe, ProbeFault, ProbeSpec, Question, Sighting
 
@@ -27,34 +27,20 @@ LONGEST = 1 << 18  # bytes of an answer
 _ITS_OWN = (400, 413, 422)  # statuses that are about one text, and tell nothing of the service
 
 
-def _address(url: str) -> str:
-    parsed = URL(url)
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise ValueError("this is no http(s) address; write it as http://host:9000/verify")
-    if parsed.user or parsed.password:
-        raise ValueError("an address must not hold a password; name an environment variable in `key_env`")
-    return url
-
-
-class Plug(ProbeSpec):
+class Plug(Keyed, ProbeSpec):
     """Asks a verification service of your own (POST, JSON)."""
 
     type: Literal["external"] = "external"
-    url: Annotated[str, AfterValidator(_address)] = Field(examples=["http://127.0.0.1:9000/verify"])
-    key_env: str | None = Field(default=None, description="The environment variable that holds our key for it.")
+    url: Annotated[str, AfterValidator(http("http://host:9000/verify"))] = Field(
+        examples=["http://127.0.0.1:9000/verify"]
+    )
     timeout_ms: float = Field(default=1000.0, gt=0, le=60_000, description="How long a text may wait for its verdict.")
     at_most: int = Field(
         default=64, ge=1, le=10_000, description="Questions on their way at once; more wait, within their time."
     )
 
-    @model_validator(mode="after")
-    def _key_there(self) -> Self:
-        if self.key_env is not None and not os.environ.get(self.key_env):
-            raise ValueError(f"the environment variable {self.key_env} is empty; export it, or remove `key_env`")
-        return self
-
     def connect(self) -> Probe:
-        return External(self, os.environ[self.key_env] if self.key_env else None)
+        return External(self, self.key)
 
 
 class _Told(BaseModel):

@@ -24,7 +24,7 @@ ROOMS = ("checks", "probes", "surfaces", "backends", "stores", "gates", "tiers",
 # may know the room itself (its `__init__`) and its furniture (`_...`).
 LEVELS: Sequence[frozenset[str]] = (
     frozenset({"types", "errors", "plug", "leaves", "headers", "chunks", "breaker", "vocabulary", "files", "shipped"}),
-    frozenset({"watch.pairs", "watch.bounds", "watch.alike", "traceparent", "globs"}),
+    frozenset({"watch.pairs", "watch.bounds", "watch.alike", "traceparent", "addresses", "globs"}),
     frozenset({"marks", "tracing.file", "sample"}),
     frozenset({"tracing.intent"}),
     frozenset(ROOMS),
