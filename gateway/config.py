@@ -23,7 +23,8 @@ from gateway.terms import Retracing, Terms, TunedFile
 from gateway.types import Exchange, Reason, Side, View
 from gateway.watch import register
 from gateway.watch.file import WatchFile
-from gateway.watch.versions import UNKNOWN, PolicyFile, Standing, Wanted, carried
+from gateway.watch.prints import carried
+from gateway.watch.versions import UNKNOWN, PolicyFile, Standing, Wanted
 from gateway.window import Window
 from gateway.yamlfile import Document, Loc
 

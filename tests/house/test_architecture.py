@@ -30,7 +30,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset(ROOMS),
     frozenset({"rules", "keys", "yamlfile", "metrics", "fleet", "context", "similar", "reports", "pulse"}),
     frozenset({"doctor.http", "doctor.servers", "doctor.folders", "doctor.feedback"}),
-    frozenset({"watch.series"}),
+    frozenset({"watch.series", "watch.prints"}),
     frozenset({"refine.caution", "overlay"}),
     frozenset({"donors", "terms", "wording", "refine.wording", "refine.docket", "refine.memo", "refine.backlog"}),
     frozenset({"assess.log", "assess.memory", "assess.tally", "assess.likeness"}),
