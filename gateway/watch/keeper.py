@@ -1,28 +1,21 @@
-"""Keeps what is known of policies: notes it in the state file, tells who should know, and ends trials.
+"""Keeps what is known of policies: notes it in the state file, tells who should know, and has trials ended.
 
-What happens with each configuration stands in versions.py, how a trial is judged in trials.py; here it meets the clock
-and the disk. The state file is begun when an engine first tells of a capture: before that there is nothing to guard.
-If it can't be written all of it holds in this process, which is said and counted, and tried again.
-
-Of the processes that share the file one leads, the one that holds a lock beside it, and ends trials by what it sees of
-its own share of the traffic; sessions are spread over all of them alike. The others follow the file through the hot
-reload. What the leader has seen is kept beside the file, so that a restart goes on; visits under way are not.
+What happens with each configuration stands in versions.py, who judges a trial in umpire.py; here it meets the clock and
+the disk. The state file is begun when an engine first tells of a capture: before that there is nothing to guard. If it
+can't be written all of it holds in this process, which is said and counted, and tried again. Other processes follow
+the file through the hot reload.
 """
 
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
-import os
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gateway import files
 from gateway.config import House
 from gateway.errors import ConfigFault
 from gateway.ledger import Trip
@@ -30,10 +23,10 @@ from gateway.metrics import Metrics
 from gateway.rules import Inject
 from gateway.types import Reuse
 from gateway.watch import register, versions
-from gateway.watch.evidence import Evidences
 from gateway.watch.pairs import Arm, Pair
-from gateway.watch.trials import Verdict, Visits, judged
+from gateway.watch.trials import Verdict
 from gateway.watch.trying import Trying
+from gateway.watch.umpire import Umpire
 from gateway.watch.versions import Event, PolicyFile, Standing
 from gateway.watch.watchman import Trials
 from gateway.witness import Witness
@@ -70,10 +63,7 @@ class Keeper(Witness, Trials):
         self._path = Path()
         self._wanted = False  # an engine has told of a capture
         self._failed = False
-        self._lead: int | None = None
-        self._alone = False  # no lock can be had: each process leads itself
-        self._evidence = Evidences()
-        self._visits = Visits()
+        self._umpire = Umpire()
         self._work: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
 
@@ -81,15 +71,13 @@ class Keeper(Witness, Trials):
         """A new configuration: what it changes is noted and told."""
         async with self._turn:
             before, path = self._standing, house.folder / house.file.retrace.policies
-            if path != self._path:
-                await self._let_go()
-                self._path, self._evidence = path, Evidences()
-            self._house, self._standing = house, house.standing
+            await self._umpire.move(path)
+            self._path, self._house, self._standing = path, house, house.standing
             noted = await self._noted()
             for event in house.standing.events if noted is None else noted:
                 self._happened(event.code, event.what)
             self._tell_codes(before, house.standing)
-            self._evidence.follow(house.standing)
+            self._umpire.follow(house.standing, house.watch.trials if house.watch is not None else Trying())
             self._run(self._busy)
 
     async def stop(self) -> None:
@@ -97,7 +85,7 @@ class Keeper(Witness, Trials):
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
         async with self._turn:
-            await self._let_go()
+            await self._umpire.let_go()
 
     def reuse(self, reuse: Reuse) -> None:
         if not self._wanted:
@@ -112,7 +100,7 @@ class Keeper(Witness, Trials):
         arms = {trial.key: self._house.terms.arm(code, exchange) for code, trial in trials.items()}
         who = f"{len(exchange.principal.tenant)}:{exchange.principal.tenant}{exchange.session}"
         session = blake2b(who.encode(errors="surrogatepass"), digest_size=12).digest()
-        self._visits.seen(session, arms, trip.status == LEFT, trip.at)
+        self._umpire.seen(session, arms, trip.status == LEFT, trip.at)
 
     @property
     def going(self) -> bool:
@@ -127,14 +115,7 @@ class Keeper(Witness, Trials):
 
     def pair(self, pair: Pair) -> None:
         """An exchange was served twice."""
-        trial = self._standing.trials.get(pair.reason)
-        if trial is not None and (seen := self._evidence.of(trial.key)) is not None:
-            seen.add(pair, self._trying)
-
-    @property
-    def _trying(self) -> Trying:
-        watch = self._house.watch if self._house is not None else None
-        return watch.trials if watch is not None else Trying()
+        self._umpire.pair(pair)
 
     @property
     def _busy(self) -> bool:
@@ -155,33 +136,13 @@ class Keeper(Witness, Trials):
             async with self._turn:
                 if self._due:
                     await self._noted()
-                state = await self._look()
+                ended = await self._umpire.look()
+                state = await self._ended(*ended) if ended is not None else None
             if state is not None:
                 await self._change(state)
             elif self._house is not None and self._path.exists() and self._path.resolve() not in self._house.watched:
                 await self._change(self._standing.state)  # so that its folder is watched from now on
             await asyncio.sleep(self._every)
-
-    async def _look(self) -> PolicyFile | None:
-        """Count the visits that are over, judge each trial; if this process leads. If one ends, what comes of it."""
-        now = time.time()
-        for arms, left in self._visits.over(now, self._trying.visit_minutes * 60):
-            for key, arm in arms.items():
-                if (seen := self._evidence.of(key)) is not None:
-                    seen.visit(arm, left)
-        if not self._standing.trials or not await self._leads():
-            return None
-        for code, trial in self._standing.trials.items():
-            seen, tried = self._evidence.of(trial.key), self._standing.state.codes[code].trial
-            if seen is None or tried is None:
-                continue
-            looked = copy.deepcopy(seen)
-            verdict = await asyncio.to_thread(judged, looked, self._trying, now - tried.at.timestamp())
-            seen.looks, seen.chance, seen.shown = looked.looks, looked.chance, looked.shown
-            if verdict.what != "going":
-                return await self._ended(code, tried.policy, verdict)  # the rest at the next look
-        await self._evidence.save(files.beside(self._path, "evidence"), now)
-        return None
 
     async def _ended(self, code: str, policy: Inject, verdict: Verdict) -> PolicyFile:
         """A trial is over."""
@@ -229,27 +190,6 @@ class Keeper(Witness, Trials):
         self._failed = False
         return told
 
-    async def _leads(self) -> bool:
-        """Whether this process ends trials. It begins with what the last leader saw."""
-        if self._lead is not None or self._alone:
-            return True
-        try:
-            self._lead = files.lead(self._path)
-        except OSError as fault:
-            log.warning("trials of policies are judged by this process alone: %s", fault)
-            self._alone = True
-        if self._lead is None and not self._alone:
-            return False
-        await self._evidence.load(files.beside(self._path, "evidence"))
-        return True
-
-    async def _let_go(self) -> None:
-        """Lead no longer, and keep what was seen."""
-        if self._lead is not None:
-            await self._evidence.save(files.beside(self._path, "evidence"), None)
-            os.close(self._lead)
-        self._lead, self._alone = None, False
-
     def _tell_codes(self, before: Standing, after: Standing) -> None:
         """Which codes are off since their rules changed."""
         if after.fault and after.fault != before.fault:
@@ -262,7 +202,7 @@ class Keeper(Witness, Trials):
                 self._happened(code, "unconfirmed", "; ".join(after.unconfirmed[code]))
             for code in sorted(before.unconfirmed.keys() - after.unconfirmed.keys()):
                 self._happened(code, "confirmed")
-        if self._lead is None and not self._alone:
+        if not self._umpire.leads:
             return
         for code in sorted(before.trials.keys() - after.trials.keys()):
             entry = after.state.codes.get(code)

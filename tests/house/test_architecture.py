@@ -39,6 +39,7 @@ LEVELS: Sequence[frozenset[str]] = (
     frozenset({"watch.control", "watch.acts", "watch.trying", "watch.versions", "tuned"}),
     frozenset({"watch.levers", "watch.trials", "watch.register"}),
     frozenset({"watch.controller", "watch.evidence"}),
+    frozenset({"watch.umpire"}),
     frozenset({"audit.settings", "audit.proof", "audit.search"}),
     frozenset({"audit.words", "audit.story", "audit.summary"}),
     frozenset({"audit.page", "audit.browser"}),

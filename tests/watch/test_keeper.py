@@ -127,7 +127,7 @@ async def test_what_repeats_show_is_evidence_of_the_arm_whose_exchange_it_was(tm
         asks = [Exchange("rt", "chat", "m", Principal(), (), session=f"s{number}") for number in range(200)]
         session = next(ask.session for ask in asks if terms.arm(ACCEPTED, ask) == "new")
         await running.chat(twice.LONG, {"x-retrace-session": session})
-        seen = running.server.keeper._evidence.of(standing.trials[ACCEPTED].key)
+        seen = running.server.keeper._umpire._evidence.of(standing.trials[ACCEPTED].key)
         assert seen is not None
         await until(lambda: seen.new.unlike, 15)
         assert (len(seen.new.late), seen.new.unlike, seen.now.unlike) == (1, [0.0], [])
@@ -338,10 +338,10 @@ async def test_what_was_seen_outlives_the_process_and_one_leads_at_a_time(tmp_pa
     assert other.house.standing.trials  # it sees, and waits for its turn
     await home.keeper.stop()
     assert (tmp_path / "policies.yaml.evidence").exists()
-    await until(lambda: other.keeper._lead is not None, 15)
+    await until(lambda: other.keeper._umpire._lead is not None, 15)
 
     def goes_on() -> bool:
-        seen = other.keeper._evidence.of(key)
+        seen = other.keeper._umpire._evidence.of(key)
         return seen is not None and len(seen.new.late) == 1  # what the first has left
 
     await until(goes_on, 15)
@@ -366,7 +366,7 @@ async def test_a_trial_is_judged_where_nothing_can_be_written_too(tmp_path: Path
 
 async def test_what_a_person_ends_is_told_by_who_leads(tmp_path: Path) -> None:
     home = await trying(tmp_path)
-    await until(lambda: home.keeper._lead is not None, 15)
+    await until(lambda: home.keeper._umpire._lead is not None, 15)
     assert said("policy", "trial", "R101", "--back", "-c", str(tmp_path / "gateway.yaml")).exit_code == 0
     await home.follow()
     assert home.notes[-1][1] == {"code": "R101", "what": "turned_back", "why": "by hand"}
