@@ -36,12 +36,18 @@ class Bounds(NamedTuple):
     fsync: Fsync
     gather: float
 
+    @property
+    def desk(self) -> float:
+        """How long of that it waits in the gateway; a process that dies takes no more with it."""
+        return self.gather / 4
+
 
 class Log:
-    """A chain that is open. OSError from any of it: then nothing of what was to be written is."""
+    """A chain that is open. OSError from any of it: then nothing of what was to be written is. `again`: so many of the
+    first lines may stand in it already, of a process that could not say how far it had come."""
 
-    def __init__(self, folder: Path, bounds: Bounds, now: Callable[[], float] = time.time) -> None:
-        self._folder, self._bounds, self._now = folder, bounds, now
+    def __init__(self, folder: Path, bounds: Bounds, now: Callable[[], float] = time.time, again: int = 0) -> None:
+        self._folder, self._bounds, self._now, self._again = folder, bounds, now, again
         self._claim: Claim = _files.claim(folder)
         self._handle = -1
         self._head: HeadFile | None = None
@@ -73,6 +79,8 @@ class Log:
             words = "%s: %s was not closed: %d bytes of a torn line set aside, %d lines missing, and what came in the "
             words += "last %d ms may never have been written"
             log.warning(words, self._folder, self.worker, torn["bytes"] if torn else 0, lacks, told["unsynced_ms"])
+        if self._again:
+            told["again"] = self._again
         self.append([{"kind": "start", "fsync": self._bounds.fsync, **told}])
 
     def _mended(self, files: Sequence[Path]) -> tuple[Link, bool, dict[str, Any] | None]:
@@ -150,10 +158,11 @@ class Log:
             self._write([{"kind": "given_up", "file": old.name, "upto": told.seq - 1 if told else 0}])
             old.unlink()
 
-    def close(self) -> None:
-        """Say that this process comes to its end, and sync."""
+    def close(self, ended: bool = True) -> None:
+        """Sync; and say that this is the end, if it is one and not a break."""
         try:
-            self._write([{"kind": STOP}])
+            if ended:
+                self._write([{"kind": STOP}])
             os.fsync(self._handle)
         finally:
             self._release()

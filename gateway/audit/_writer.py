@@ -1,16 +1,15 @@
-"""The thread that writes: what happens is put before it and forgotten, whatever becomes of the disk.
+"""The thread that writes: it is given lines, and tries until the disk takes them.
 
-Its queue is bounded in records and bytes. What finds no room is counted and lost; the next line that can be written
-says how many were. A batch that can't be written is tried again until it is, or until all ends.
+What is given to it within a short time is written together. A batch that can't be written is tried again until it
+is, or until all ends. How much may wait is for those to bound who give it.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +19,9 @@ from gateway.audit._log import Bounds, Log
 
 log = logging.getLogger(__name__)
 
-BATCH = 200  # lines that are written at once
-TURN = 8  # of them, after which others go first
-BYTES = 64 << 20  # of texts that wait
+BATCH = 1000  # lines that are written at once
 RETRY = 0.5  # seconds between two tries at a disk that refuses
+PATIENCE = 10  # seconds that an ending may take
 _UNWRITABLE = (ValueError, TypeError, LookupError, MemoryError, RecursionError)
 
 Count = Callable[[str, int], None]  # what became of so many lines: written, lost; and tries that failed
@@ -31,11 +29,10 @@ Told = Mapping[str, Any]
 
 
 class Record(NamedTuple):
-    """What is to be written. `more` is asked in the thread for what takes its time; `size`: bytes that wait with it."""
+    """What is to be written. `more` is asked in the thread for what takes its time."""
 
     told: Told
     more: Callable[[], Told] | None = None
-    size: int = 0
     sticks: bool = False  # it stands in each file from now on
 
 
@@ -49,47 +46,42 @@ def _is_json(told: Told) -> bool:
 
 
 class Writer:
-    """Writes one chain from `start` to `stop`."""
+    """Writes one chain from `start` to `stop`. `again`: see `Log`."""
 
-    def __init__(self, folder: Path, bounds: Bounds, most: int, count: Count) -> None:
-        self._folder, self._bounds, self._most, self._count = folder, bounds, most, count
+    def __init__(self, folder: Path, bounds: Bounds, count: Count, again: int = 0) -> None:
+        self._folder, self._bounds, self._count, self._again = folder, bounds, count, again
         self._queue: deque[Record] = deque()
-        self._held = 0
         self._lock = threading.Lock()
         self._lost = 0  # since the last line that said so
         self._news, self._ending = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="audit", daemon=True)
         self._log: Log | None = None
         self._warned = False
+        self._ended = True
 
     def start(self) -> None:
         self._thread.start()
 
-    def put(self, record: Record) -> None:
-        """Have it written. Never waits for the disk, and never fails."""
+    def put(self, records: Iterable[Record], lost: int = 0) -> None:
+        """Have these written; before them so many were lost. Never waits for the disk, and never fails."""
         with self._lock:
-            full = len(self._queue) >= self._most or self._held + record.size > BYTES
-            if full:
-                self._lost += 1
-            else:
-                self._queue.append(record)
-                self._held += record.size
-        if full:
-            self._count("lost", 1)
-        else:
-            self._news.set()
+            self._queue.extend(records)
+            self._lost += lost
+        self._news.set()
 
-    def stop(self) -> None:
-        """Write what waits, and end; what can't be written then is lost. Takes a few seconds at most."""
+    def stop(self, ended: bool = True) -> None:
+        """Write what waits, and end; what can't be written then is lost. `ended`: the log says that this was its
+        end. Takes a few seconds at most."""
+        self._ended = ended
         self._ending.set()
         self._news.set()
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=PATIENCE)
 
     def _run(self) -> None:
         while True:
             self._news.wait()
             if self._bounds.fsync == "batch":
-                self._ending.wait(self._bounds.gather)
+                self._ending.wait(self._bounds.gather - self._bounds.desk)
             self._news.clear()
             while self._queue:
                 if not self._flushed() and self._ending.wait(RETRY):
@@ -107,16 +99,15 @@ class Writer:
             lost = self._lost
         try:
             if self._log is None:
-                self._log = Log(self._folder, self._bounds)
+                self._log = Log(self._folder, self._bounds, again=self._again)
             self._append(self._log, batch, lost)
         except OSError as fault:
             self._failed(fault)
             return False
         self._warned = False
         with self._lock:
-            for record in batch:
+            for _ in batch:
                 self._queue.popleft()
-                self._held -= record.size
             self._lost -= lost
         return True
 
@@ -125,11 +116,7 @@ class Writer:
         return 1 if self._bounds.fsync == "line" else BATCH
 
     def _append(self, chain: Log, batch: Sequence[Record], lost: int) -> None:
-        told = []
-        for number, record in enumerate(batch):
-            told.append(self._whole(record))
-            if number % TURN == 0:
-                time.sleep(0)  # the requests have the next turn
+        told = [self._whole(record) for record in batch]
         for record in batch:
             if record.sticks:
                 chain.stick(record.told)
@@ -164,13 +151,12 @@ class Writer:
         with self._lock:
             gone = len(self._queue)
             self._queue.clear()
-            self._held = 0
         self._count("lost", gone)
         log.error("%d lines of the audit log are lost: %s can't be written", gone, self._folder)
 
     def _close(self) -> None:
         if self._log is not None:
             try:
-                self._log.close()
+                self._log.close(self._ended)
             except OSError as fault:
                 self._failed(fault)

@@ -1,4 +1,5 @@
-"""The witness who writes the audit log. What he does on the road of a request is to put a small record before a thread.
+"""The witness who writes the audit log. What he does on the road of a request is to put a few fields on a desk,
+from which another process has them.
 
 Nothing that goes wrong here reaches a request: it is counted (`retrace_audit`) and told in the log's next line.
 """
@@ -7,19 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 from gateway.audit import record
-from gateway.audit._writer import Record, Writer
+from gateway.audit._desk import Desk, Line
+from gateway.audit._kept import Kept, kept
+from gateway.audit._letters import Standing
+from gateway.audit._words import Policy
+from gateway.audit.looked import Looked
 from gateway.audit.settings import Auditing
-from gateway.audit.words import Words
+from gateway.checks import Check
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
-from gateway.types import Exchange, Reuse
+from gateway.rules import Rule
+from gateway.types import Action, Exchange, Reuse
 from gateway.witness import Witness
 
 log = logging.getLogger(__name__)
@@ -31,53 +37,65 @@ class Auditor(Witness):
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
         self._spec: Auditing | None = None
-        self._writer: Writer | None = None
-        self._words: Words | None = None
-        self._breaks = 0  # of checks, when this configuration came into force
+        self._desk: Desk | None = None
+        self._looked = Looked(())
+        self._revision = ""  # of the configuration that is in force
+        self._breaks = 0  # of checks, when it came into force
 
     async def apply(self, house: House) -> None:
         spec = house.file.audit
+        told = await asyncio.to_thread(record.house, house) if spec is not None else {}
         if spec != self._spec:
             await self.stop()
             self._spec = spec
             if spec is not None:
-                self._writer = Writer(house.folder / spec.folder, spec.bounds, spec.queue, self._metrics.audit)
-                self._writer.start()
-        if self._writer is not None and spec is not None:
-            self._breaks = self._metrics.breaks
-            self._words = await asyncio.to_thread(Words, spec, house.rules.values())
-            self._writer.put(Record(await asyncio.to_thread(record.house, house), sticks=True))
+                self._desk = Desk(house.folder / spec.folder, spec.bounds, spec.queue, self._metrics.audit)
+                self._desk.start()
+        if self._desk is not None and spec is not None:
+            self._revision, self._breaks = house.revision, self._metrics.breaks
+            self._looked = Looked(house.rules.values())
+            self._desk.stand(Standing(Policy(spec.text, spec.key, masking(house.rules.values())), told))
 
     def wants(self, exchange: Exchange, house: House) -> bool:
-        return self._writer is not None and self._spec is not None and self._spec.text != "none"
+        return self._desk is not None and self._spec is not None and self._spec.text != "none"
 
     def over(self, trip: Trip) -> None:
-        writer, exchange, words = self._writer, trip.exchange, self._words
-        if writer is None or exchange is None:
-            return
-        told = record.exchange(trip, exchange, perf_counter() - trip.began)
-        if not trip.recorded or words is None:
-            writer.put(Record(told))
-            return
-        draft, said = trip.draft, trip.said
-        # What was refused may not have been judged; a check that broke has looked at nothing, and may not say so.
-        judged = trip.status < 400 and self._metrics.breaks == self._breaks and not (draft.findings or draft.refined)
-        clean = judged and words.clean(exchange)
-        more = partial(words.told, exchange.texts, said, draft.findings, draft.refined, clean)
-        size = record.sizes([*(text.text for text in exchange.texts), *said.values()])
-        writer.put(Record(told, more, size))
+        if self._desk is not None and trip.exchange is not None:
+            self._desk.put(partial(self._told, trip, trip.exchange, perf_counter() - trip.began))
+
+    def _told(self, trip: Trip, exchange: Exchange, seconds: float) -> Line:
+        """What is handed over of an exchange."""
+        spec = self._spec
+        if not trip.recorded or spec is None or spec.text == "none":
+            return tuple(record.row(trip, exchange, seconds))
+        words = kept(exchange.texts, trip.said, spec.text_chars)
+        return tuple(record.row(trip, exchange, seconds, words, self._clean(trip, exchange, words)))
+
+    def _clean(self, trip: Trip, exchange: Exchange, words: Kept) -> bool:
+        """Whether there is nothing to redact. What was refused may not have been judged, or by other rules; a check
+        that broke has looked at nothing, and may not say so."""
+        if trip.status >= 400 or trip.revision != self._revision or self._metrics.breaks != self._breaks:
+            return False
+        if trip.draft.findings or trip.draft.refined:
+            return False
+        return self._looked.clean(exchange, frozenset([role for role, _ in words.asked]))
 
     def reuse(self, reuse: Reuse) -> None:
-        if self._writer is not None:
-            self._writer.put(Record(record.reuse(reuse)))
+        if self._desk is not None:
+            self._desk.put(partial(record.reuse, reuse))
 
     def note(self, kind: str, told: Mapping[str, Any]) -> None:
         """Write down what the gateway did to itself, such as an act of a controller. `kind` is a short stable word, and
         `told` can be JSON."""
-        if self._writer is not None:
-            self._writer.put(Record({**told, "kind": kind}))
+        if self._desk is not None:
+            self._desk.put(lambda: {**told, "kind": kind})
 
     async def stop(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            await asyncio.to_thread(writer.stop)
+        desk, self._desk = self._desk, None
+        if desk is not None:
+            await desk.stop()
+
+
+def masking(rules: Iterable[Rule]) -> list[Check]:
+    """What rules that mask look for."""
+    return [rule.check for rule in rules if rule.action is Action.MASK and isinstance(rule.check, Check)]

@@ -1,22 +1,22 @@
-"""What a line of the audit log says of an exchange, of an engine's report, of a configuration. Words are not in it."""
+"""What is handed over of an exchange, and what lines say of an engine's report and of a configuration."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence, Set
-from itertools import islice
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from gateway.audit._kept import Kept
+from gateway.audit._row import Row
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.rules import Rule
 from gateway.tiers import _model
-from gateway.types import Attempt, Draft, Exchange, Finding, Outcome, Refined, Reuse
+from gateway.types import Exchange, Reuse
 
-MOST = 200  # findings or cuts of one exchange that are listed
 _PARAMETERS = frozenset(
     {
         *("temperature", "top_p", "top_k", "min_p", "seed", "n", "best_of", "max_tokens", "max_completion_tokens"),
@@ -25,86 +25,39 @@ _PARAMETERS = frozenset(
 )
 
 
-def exchange(trip: Trip, asked: Exchange, seconds: float) -> dict[str, Any]:
-    """How an exchange went: who asked, what the rules said, what was cut back and corrected, how it ended.
-
-    Most exchanges are quiet, and of these the line is short: what is not in it is as `story.QUIET` says.
-    """
-    draft = trip.draft
-    told: dict[str, Any] = {
-        "at": round(trip.at, 3),
-        "kind": "exchange",
-        "id": asked.id,
-        "tenant": asked.principal.tenant,
-        "tier": asked.principal.tier,
-        "surface": asked.surface,
-        "model": asked.model,
-        "backend": trip.backend,
-        "stream": asked.stream,
-        "choices": asked.choices,
-        "status": trip.status,
-        "verdict": draft.verdict.word,
-        "revision": trip.revision,
-        "seconds": round(seconds, 4),
-        "first": round(trip.first, 4) if trip.first is not None else None,
-        "usage": [draft.usage.prompt, draft.usage.completion] if draft.usage else None,
-    }
-    if asked.session:
-        told["session"] = _named(asked.principal.tenant, asked.session)
-    if trip.tried:
-        told["tried"] = list(trip.tried)
-    if trip.asked and (parameters := _parameters(trip.asked)):
-        told["parameters"] = parameters
-    if draft.finish:
-        told["finish"] = {str(choice): why for choice, why in draft.finish.items()}
-    if trip.captures:
-        told["captures"] = list(trip.captures)
-    if draft.findings or draft.attempts or draft.refined:
-        told |= _path(draft)
-    return told
-
-
-def _path(draft: Draft) -> dict[str, Any]:
-    """What the rules and the second reading did."""
-    listed = enumerate(islice(draft.findings, MOST))
-    halted = draft.halted.items()
-    path = {
-        "findings": [_finding(one, "input" if n < draft.asked else "output") for n, one in listed],
-        "unlisted": max(len(draft.findings) - MOST, 0),
-        "halted": {str(choice): [one.rule, one.reason] for choice, one in halted},
-        "attempts": [_attempt(one) for one in draft.attempts[:MOST]],
-        "refined": {str(choice): _refined(one) for choice, one in draft.refined.items() if _matters(one)},
-    }
-    return {name: value for name, value in path.items() if value}
-
-
-def _finding(one: Finding, side: str) -> dict[str, Any]:
-    told = {"rule": one.rule, "reason": one.reason, "action": one.action.value, "side": side}
-    return {**told, "start": one.start, "end": one.end}
-
-
-def _attempt(one: Attempt) -> dict[str, Any]:
-    told = {"choice": one.choice, "rule": one.finding.rule, "reason": one.finding.reason, "anchor": one.anchor}
-    return {**told, "kept": one.kept, "wasted": one.wasted}
-
-
-def _matters(one: Refined) -> bool:
-    return one.outcome is not Outcome.UNTOUCHED or bool(one.why)
-
-
-def _refined(one: Refined) -> dict[str, Any]:
-    usage = [one.usage.prompt, one.usage.completion] if one.usage else None
-    return {"outcome": one.outcome.value, "why": one.why, "corrections": len(one.corrections), "usage": usage}
-
-
-def _named(tenant: str, session: str) -> str:
-    """A session by a name that is always the same and says nothing: clients call theirs by the names of people."""
-    return hashlib.sha256(f"{tenant}\0{session}".encode()).hexdigest()[:16] if session else ""
+def row(trip: Trip, asked: Exchange, seconds: float, words: Kept | None = None, clean: bool = False) -> Row:
+    """An exchange as it is handed over. `clean`: nothing in its words is to be redacted."""
+    draft, who = trip.draft, asked.principal
+    quiet = not (draft.findings or draft.attempts or draft.refined)
+    return Row(
+        trip.at,
+        asked.id,
+        who.tenant,
+        who.tier,
+        asked.surface,
+        asked.model,
+        trip.backend,
+        asked.stream,
+        asked.choices,
+        trip.status,
+        trip.revision,
+        seconds,
+        trip.first,
+        (draft.usage.prompt, draft.usage.completion) if draft.usage else None,
+        asked.session,
+        trip.tried,
+        _parameters(trip.asked) if trip.asked else {},
+        draft.finish,
+        trip.captures,
+        None if quiet else draft,
+        clean,
+        *((words.asked, words.said, words.left_out) if words else (None, {}, 0)),
+    )
 
 
 def _parameters(asked: Mapping[str, Any]) -> dict[str, Any]:
     """What makes an answer come out as it did, besides the words."""
-    return {name: asked[name] for name in _PARAMETERS & asked.keys() if isinstance(asked[name], int | float)}
+    return {name: value for name, value in asked.items() if name in _PARAMETERS and isinstance(value, int | float)}
 
 
 def reuse(told: Reuse) -> dict[str, Any]:
@@ -172,8 +125,3 @@ def _sum(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return "unreadable"
-
-
-def sizes(texts: Sequence[str]) -> int:
-    """About how many bytes these take while they wait."""
-    return 4 * sum(map(len, texts))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
 from gateway.audit._log import Bounds, Fsync
+from gateway.audit._words import TextPolicy
 from gateway.plug import Strict
-
-TextPolicy = Literal["none", "hash", "redacted", "full"]
 
 
 class Auditing(Strict):

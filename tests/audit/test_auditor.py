@@ -36,7 +36,7 @@ def log_of(running: Running, kind: str = "exchange") -> list[dict[str, Any]]:
 
 async def counted(running: Running, event: str, least: int) -> None:
     """So many lines are counted: a moment after they stand in the file."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(10):
         while (await running.metrics()).get(f'retrace_audit_total{{event="{event}"}}', 0) < least:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
@@ -48,7 +48,7 @@ def logged(folder: Path) -> bool:
 
 async def written(running: Running, count: int = 1, kind: str = "exchange") -> list[dict[str, Any]]:
     """So many lines of a kind, once they are there."""
-    await until(lambda: len(log_of(running, kind)) >= count)
+    await until(lambda: len(log_of(running, kind)) >= count, 10)
     return log_of(running, kind)
 
 
@@ -219,7 +219,6 @@ async def test_after_a_check_has_broken_all_is_looked_at_again(tmp_path: Path) -
     ):
         await running.chat("hello")
         running.server.metrics.guard_broken("input.pii")
-        assert running.server.auditor._words is not None
         await running.chat("hello again")
         assert len(await written(running, 2)) == 2
 
@@ -305,7 +304,7 @@ async def test_the_log_is_turned_on_off_and_elsewhere_by_an_edit(tmp_path: Path)
         await edited({})
         await written(running)
         await edited({"folder": "elsewhere"})
-        await until(lambda: chains(tmp_path / "elsewhere"))
+        await until(lambda: chains(tmp_path / "elsewhere"), 10)
         await edited(None)
         await quiet(running)
     for name in ("audit", "elsewhere"):

@@ -1,4 +1,4 @@
-"""What lines say of an exchange, a report, a configuration."""
+"""What is handed over of an exchange, and what lines say of a report and of a configuration."""
 
 from __future__ import annotations
 
@@ -6,89 +6,53 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from gateway.audit import record
+from gateway.audit._kept import Kept
 from gateway.config import House, Source, build
 from gateway.ledger import Trip
-from gateway.types import (
-    Action,
-    Attempt,
-    Correction,
-    Exchange,
-    Finding,
-    Outcome,
-    Principal,
-    Refined,
-    Reuse,
-    Text,
-    Usage,
-)
+from gateway.types import Action, Attempt, Draft, Exchange, Finding, Outcome, Principal, Refined, Reuse, Usage
 from tests.rig import regex, rule, write_config
 
 FINDING = Finding("out.promise", "R205", Action.REWIND, 4, 13, text="risk-free")
+ASKED = Exchange("rt-1", "chat", "m", Principal("acme", "gold"), (), True, session="Li Wei")
 
 
-def trip(**fields: Any) -> tuple[Trip, Exchange]:
-    asked = Exchange("rt-1", "chat", "m", Principal("acme", "gold"), (Text(("x",), "user", "secret words"),), True)
-    made = Trip(0.0, "chat", 200, exchange=asked._replace(**fields), at=1_700_000_000.12345, revision="rev")
-    assert made.exchange is not None
-    return made, made.exchange
+def trip(**fields: Any) -> Trip:
+    return Trip(0.0, "chat", 200, exchange=ASKED, at=1.5, revision="rev", backend="up", **fields)
 
 
-def test_the_path_of_an_exchange_is_told_without_its_words() -> None:
-    made, asked = trip(session="Li Wei")
-    draft = made.draft
-    draft.findings += [Finding("in.tag", "R101", Action.TAG, 0, 3, text="secret"), FINDING]
-    draft.asked = 1
-    draft.attempts.append(Attempt(0, FINDING, "sentence", 9, 4))
-    draft.usage, draft.finish = Usage(7, 5), {0: "stop"}
-    draft.refined[0] = Refined(Outcome.CORRECTED, "rules", (Correction("4%", "5%", "see"),), Usage(3, 2))
-    made.captures.append({"capture": "c1", "donor": "c0", "mode": "prefix"})
-    line = record.exchange(made, asked, 0.5)
-    assert (line["at"], line["kind"], line["id"], line["tenant"], line["tier"]) == (
-        1_700_000_000.123,
-        "exchange",
-        "rt-1",
-        "acme",
-        "gold",
-    )
-    assert [(one["rule"], one["side"]) for one in line["findings"]] == [("in.tag", "input"), ("out.promise", "output")]
-    assert line["attempts"] == [
-        {"choice": 0, "rule": "out.promise", "reason": "R205", "anchor": "sentence", "kept": 9, "wasted": 4}
-    ]
-    assert line["refined"] == {"0": {"outcome": "corrected", "why": "rules", "corrections": 1, "usage": [3, 2]}}
-    assert (line["verdict"], line["revision"], line["usage"], line["finish"]) == (
-        "rewind",
-        "rev",
-        [7, 5],
-        {"0": "stop"},
-    )
-    assert line["captures"] == [{"capture": "c1", "donor": "c0", "mode": "prefix"}]
-    for word in (b"secret", b"risk-free", b"Li Wei", b"4%"):
-        assert word not in orjson.dumps(line)
+def test_an_exchange_is_handed_over_as_it_went() -> None:
+    made = trip(draft=Draft(usage=Usage(7, 5), finish={0: "stop"}), captures=[{"capture": "c1"}], tried=("R101",))
+    row = record.row(made, ASKED, 0.5, Kept([("user", "hi")], {0: "ho"}, 2), clean=True)
+    assert (row.at, row.id, row.tenant, row.tier, row.surface, row.model) == (1.5, "rt-1", "acme", "gold", "chat", "m")
+    assert (row.backend, row.stream, row.choices, row.status, row.revision) == ("up", True, 1, 200, "rev")
+    assert (row.seconds, row.first, row.usage, row.session, row.tried) == (0.5, None, (7, 5), "Li Wei", ("R101",))
+    assert (row.finish, row.captures, row.clean) == ({0: "stop"}, [{"capture": "c1"}], True)
+    assert row.words == Kept([("user", "hi")], {0: "ho"}, 2)
 
 
-def test_a_session_has_a_name_that_is_the_same_each_time_and_its_tenant_s_own() -> None:
-    names = []
-    for tenant, session in (("a", "s"), ("a", "s"), ("b", "s"), ("a", "t"), ("a", "")):
-        made, asked = trip(session=session, principal=Principal(tenant))
-        names.append(record.exchange(made, asked, 0.0).get("session", ""))
-    assert names[0] == names[1] != ""
-    assert len(set(names)) == 4
-    assert names[-1] == ""
+def test_without_words_none_are_handed_over() -> None:
+    assert record.row(trip(), ASKED, 0.5).words is None
+
+
+@pytest.mark.parametrize(
+    ("draft", "quiet"),
+    [
+        (Draft(usage=Usage(7, 5), finish={0: "stop"}), True),
+        (Draft([FINDING]), False),
+        (Draft(attempts=[Attempt(0, FINDING, "word", 1, 1)]), False),
+        (Draft(refined={0: Refined(Outcome.FINE)}), False),
+    ],
+)
+def test_the_draft_goes_along_if_anything_was_found(draft: Draft, quiet: bool) -> None:
+    assert record.row(trip(draft=draft), ASKED, 0.0).draft is (None if quiet else draft)
 
 
 def test_what_makes_an_answer_come_out_as_it_did_is_told() -> None:
-    made, asked = trip()
-    made.asked = {"model": "m", "temperature": 0.2, "seed": 7, "max_tokens": None, "messages": ["words"], "user": "Li"}
-    assert record.exchange(made, asked, 0.0)["parameters"] == {"temperature": 0.2, "seed": 7}
-
-
-def test_of_very_many_findings_some_are_listed() -> None:
-    made, asked = trip()
-    made.draft.findings += [FINDING] * (record.MOST + 3)
-    line = record.exchange(made, asked, 0.0)
-    assert (len(line["findings"]), line["unlisted"]) == (record.MOST, 3)
+    asked = {"model": "m", "temperature": 0.2, "seed": 7, "max_tokens": None, "messages": ["words"], "user": "Li"}
+    assert record.row(trip(asked=asked), ASKED, 0.0).parameters == {"temperature": 0.2, "seed": 7}
 
 
 def test_an_engine_s_report_is_told_whole() -> None:
@@ -124,7 +88,3 @@ def test_a_rule_s_version_changes_with_what_it_looks_for_and_not_with_what_is_sa
 
 def test_a_version_is_the_same_in_whatever_order_things_stand() -> None:
     assert record.digest({"a": {3, 1, 2}, "b": "x"}) == record.digest({"b": "x", "a": {2, 3, 1}})
-
-
-def test_texts_are_weighed() -> None:
-    assert record.sizes(["abc", "字"]) == 16

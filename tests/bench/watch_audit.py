@@ -3,8 +3,9 @@
     python -m tests.bench.watch_audit [--records 1000000] [--kills 20]
 
 - lines     what the gateway does at the end of an exchange, with redacted words, until all of it is synced
-- kill      a process that writes is killed at random moments: no line that it knew to be synced may be missing, and of
-            the others only those that were still waiting; the next start must say so, and the chain must be whole
+- kill      a gateway is killed at random moments, half the time with the process that writes for it: no line that it
+            knew to be synced may be missing, and of the others only those that were still waiting; the next start must
+            say so, and the chain must be whole
 - verify    the chain of all records
 - hops      the way back over captures and donors, five deep, of exchanges drawn at random, their lines read
 
@@ -27,12 +28,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from gateway.audit import proof, search
+from gateway.audit._desk import Desk
 from gateway.audit._log import Bounds, Log
-from gateway.audit._writer import Record, Writer
 from gateway.audit.auditor import Auditor
 from gateway.audit.search import searching
 from gateway.audit.settings import Auditing
@@ -64,10 +68,17 @@ def trips(count: int) -> Iterator[Trip]:
         yield Trip(0.0, "chat", 200, exchange=asked, draft=draft, revision="r", recorded=True, asked={}, said={0: told})
 
 
+async def written(auditor: Auditor) -> None:
+    """Wait until all that was put is written."""
+    desk = auditor._desk
+    while desk is not None and desk.handed:  # noqa: ASYNC110 - what is waited for tells nobody
+        await asyncio.sleep(0.01)
+
+
 async def room(auditor: Auditor) -> None:
-    """Wait until the thread has come half the way."""
-    writer = auditor._writer
-    while writer is not None and len(writer._queue) > 5000:  # noqa: ASYNC110 - what is waited for tells nobody
+    """Wait until the clerk has come half the way."""
+    desk = auditor._desk
+    while desk is not None and desk.handed > 5000:  # noqa: ASYNC110 - what is waited for tells nobody
         await asyncio.sleep(0.001)
 
 
@@ -81,6 +92,7 @@ async def rate(count: int) -> dict[str, float]:
         metrics = Metrics()
         auditor = Auditor(metrics)
         await auditor.apply(house)
+        await written(auditor)
         held, began = 0.0, time.perf_counter()
         for number, trip in enumerate(trips(count)):
             start = time.perf_counter()
@@ -95,7 +107,7 @@ async def rate(count: int) -> dict[str, float]:
     return {"lines_s": count / seconds, "over_us": held / count * 1e6}
 
 
-def child(folder: Path, state: Path) -> None:
+async def child(folder: Path, state: Path) -> None:
     """Write until somebody kills us; `state` knows how far we are."""
     with state.open("r+b") as file:
         known = mmap.mmap(file.fileno(), _STATE.size)
@@ -103,25 +115,32 @@ def child(folder: Path, state: Path) -> None:
 
     def count(event: str, more: int) -> None:
         nonlocal synced
-        assert event == "written", event
-        synced += more
+        synced += more if event == "written" else 0
         known[8:16] = struct.pack("q", synced)
 
-    writer = Writer(folder, Bounds(1 << 30, 16, "batch", GATHER), 100_000, count)
-    writer.start()
+    desk = Desk(folder, Bounds(1 << 30, 16, "batch", GATHER), 100_000, count)
+    desk.start()
     while True:
         for _ in range(50):
-            writer.put(Record(exchange(put, said={"0": SAID})))
+            desk.put(partial(exchange, put, said={"0": SAID}))
             put += 1
             known[0:8] = struct.pack("q", put)
-        time.sleep(0.01)
+        await asyncio.sleep(0.01)
+
+
+def ended(process: psutil.Process, whom: str) -> None:
+    """Kill a gateway, or the clerk that writes for it first, and wait until both are gone."""
+    clerks = process.children()
+    for one in [*clerks, process] if whom == "clerk" else [process]:
+        one.send_signal(signal.SIGKILL)
+    psutil.wait_procs([*clerks, process], timeout=30)
 
 
 def killed(times: int) -> dict[str, Any]:
-    """Kill a writer so often. Lines that were synced and are gone, the most that waited and are gone, starts that said
-    so, and chains that are whole."""
+    """Kill a gateway so often, every other time with the process that writes for it. Lines that were synced and are
+    gone, the most that waited and are gone, starts that said so, and chains that are whole."""
     gone_synced, waited, most_gone, told, whole, torn = 0, 0, 0, 0, 0, 0
-    for _ in range(times):
+    for number in range(times):
         with tempfile.TemporaryDirectory() as home:
             folder, state = Path(home) / "audit", Path(home) / "state"
             state.write_bytes(_STATE.pack(0, 0))
@@ -130,13 +149,13 @@ def killed(times: int) -> dict[str, Any]:
             while _STATE.unpack(state.read_bytes())[1] == 0:
                 time.sleep(0.01)
             time.sleep(random.uniform(0.0, 0.3))
-            process.send_signal(signal.SIGKILL)
+            ended(psutil.Process(process.pid), ("gateway", "clerk")[number % 2])
             process.wait()
             put, synced = _STATE.unpack(state.read_bytes())
             Log(folder, Bounds(1 << 30, 16, "batch", GATHER)).close()
             read = lines(folder)
             there = [line for line in read if line["kind"] == "exchange"]
-            assert [line["id"] for line in there] == [name(number) for number in range(len(there))]
+            assert [line["id"] for line in there] == list(map(name, range(len(there))))
             starts = [line for line in read if line["kind"] == "start"]
             gone_synced += max(synced - len(there), 0)
             waited, most_gone = max(waited, put - synced), max(most_gone, put - len(there))
@@ -225,7 +244,7 @@ def main() -> None:
     parser.add_argument("--child", nargs=2, type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        child(*asked.child)
+        asyncio.run(child(*asked.child))
     told = measured(asked.records, asked.kills)
     sys.stdout.write(json.dumps(told) + os.linesep)
     raise SystemExit(0 if told["passed"] else 1)

@@ -1,0 +1,156 @@
+"""Where lines wait for the clerk: put here by requests, handed over in letters, kept until they are written.
+
+What waits is bounded in lines and bytes. What finds no room is counted and lost; the next line that can be written
+says how many were. If the clerk dies, the next one is given again what he did not say to be written.
+
+All of it happens in the event loop, which never waits for any of it. A letter holds few lines, so that its memory is
+used again and again; what they say is asked when it is written, of all of them at one go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from gateway.audit import _letters
+from gateway.audit._hire import Hire
+from gateway.audit._letters import Batch, Begin, News, Standing
+from gateway.audit._log import Bounds
+from gateway.audit._writer import Count
+
+log = logging.getLogger(__name__)
+
+ROOM = 64 << 20  # bytes that may be with the clerk
+LETTER = 32  # lines that go together
+_UNTELLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)
+
+Line: TypeAlias = tuple[Any, ...] | Mapping[str, Any]  # the fields of a row, or a line as it is
+Item = Callable[[], Line]  # what is to be told of something
+
+
+class Parcel(NamedTuple):
+    """A letter on its way: what it says, how many lines of it are to be written, and under which configuration."""
+
+    letter: bytes
+    standing: bytes
+    lines: int = 1
+    skip: int = 0  # lines of it that are written
+
+
+class Desk:
+    """One chain's, from `start` to `stop`. `count` hears what becomes of lines."""
+
+    def __init__(self, folder: Path, bounds: Bounds, most: int, count: Count) -> None:
+        self._folder, self._bounds, self._most, self._count = folder, bounds, most, count
+        self._items: list[Item] = []
+        self._sent: deque[Parcel] = deque()
+        self._again = 0  # lines in them that a clerk had who is no more
+        self._standing = b""
+        self._waiting = self._held = self._lost = 0
+        self._wait = 0.0 if bounds.fsync == "line" else bounds.desk
+        self._timer: asyncio.TimerHandle | None = None
+        self._clerk = Hire(self._brief, self._hear, self._gone)
+        self.start = self._clerk.start
+
+    @property
+    def handed(self) -> int:
+        """Lines that are with the clerk, and not written yet as far as is known."""
+        return sum(parcel.lines for parcel in self._sent)
+
+    def stand(self, standing: Standing) -> None:
+        """This configuration holds for what is put from now on."""
+        self._hand_over()
+        self._standing = _letters.framed(standing)
+        self._waiting += 1
+        self._send(Parcel(self._standing, self._standing))
+
+    def put(self, item: Item) -> None:
+        """Have it written; what there is to tell of it is asked a moment later."""
+        if self._waiting >= self._most or self._held > ROOM:
+            self._lost += 1
+            self._count("lost", 1)
+            return
+        self._items.append(item)
+        self._waiting += 1
+        if len(self._items) >= LETTER:
+            self._hand_over()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._wait, self._ring)
+
+    async def stop(self) -> None:
+        """What waits is written, as far as that can be done within a few seconds."""
+        self._hand_over()
+        await self._clerk.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._waiting:
+            log.error("%d lines of the audit log are lost: nobody has written them", self._waiting)
+            self._count("lost", self._waiting)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        """What was gathered goes to the clerk."""
+        items, lost = self._items, self._lost
+        if not items:
+            return
+        self._items, self._lost = [], 0
+        try:
+            letter = _letters.framed(Batch([item() for item in items], lost))
+        except _UNTELLABLE as fault:
+            log.error("%d lines of the audit log are lost: %r", len(items), fault)
+            self._count("lost", len(items))
+            self._lost = lost + len(items)
+            self._waiting -= len(items)
+        else:
+            self._send(Parcel(letter, self._standing, len(items)))
+
+    def _send(self, parcel: Parcel) -> None:
+        self._sent.append(parcel)
+        self._held += len(parcel.letter)
+        self._clerk.tell(parcel.letter)
+
+    def _brief(self) -> Iterator[bytes]:
+        """All that a new clerk needs to know, and what waits."""
+        head = self._sent[0] if self._sent else None
+        yield _letters.framed(Begin(self._folder, self._bounds, self._again, head.skip if head else 0))
+        standing = head.standing if head else self._standing
+        if standing and (head is None or head.letter is not standing):
+            self._sent.appendleft(Parcel(standing, standing))
+            self._held += len(standing)
+            self._waiting += 1
+        for parcel in self._sent:
+            yield parcel.letter
+
+    def _gone(self) -> None:
+        """The clerk has died."""
+        self._again = self.handed
+        self._count("failed", 1)
+        log.error("the process that writes the audit log is gone; %d lines wait for another", self._waiting)
+
+    def _hear(self, news: News) -> None:
+        if news.event == "log":
+            log.log(news.level, "%s", news.words)
+            return
+        self._count(news.event, news.lines)
+        if news.event in ("written", "lost"):
+            self._settled(news.lines)
+
+    def _settled(self, lines: int) -> None:
+        """The first lines that wait need wait no longer."""
+        self._waiting -= lines
+        while lines:
+            parcel = self._sent.popleft()
+            done = min(lines, parcel.lines)
+            lines -= done
+            if done < parcel.lines:
+                self._sent.appendleft(parcel._replace(lines=parcel.lines - done, skip=parcel.skip + done))
+            else:
+                self._held -= len(parcel.letter)

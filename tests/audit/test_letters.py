@@ -1,0 +1,59 @@
+"""What the gateway and its clerk write to each other."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.audit import _letters
+from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
+from gateway.audit._words import Policy
+from gateway.audit.auditor import masking
+from tests.audit.logs import HOUSE, USUAL
+from tests.audit.rules import MASKING, rules
+
+LETTERS: list[Letter] = [
+    Begin(Path("audit"), USUAL, 3, 1),
+    Standing(Policy("redacted", b"k", masking(rules(MASKING))), HOUSE),
+    Batch([("a", 1, None, {"b": 2.5}), {"kind": "act"}], 4),
+    End(),
+]
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    one, other = socket.socketpair()
+    with one, other:
+        yield one, other
+
+
+def test_letters_arrive_as_they_were_sent(pair: tuple[socket.socket, socket.socket]) -> None:
+    inbox = Inbox(pair[1])
+    pair[0].sendall(b"".join(map(_letters.framed, LETTERS)))
+    assert [inbox.read() for _ in LETTERS] == LETTERS
+
+
+@pytest.mark.parametrize("size", [0, 2, 4, 10])
+def test_of_a_letter_that_is_torn_nothing_is_heard(pair: tuple[socket.socket, socket.socket], size: int) -> None:
+    pair[0].sendall(_letters.framed(LETTERS[0]) + _letters.framed(LETTERS[1])[:size])
+    pair[0].close()
+    inbox = Inbox(pair[1])
+    assert [inbox.read(), inbox.read()] == [LETTERS[0], None]
+
+
+def test_who_leaves_without_listening_is_heard_to_the_end(pair: tuple[socket.socket, socket.socket]) -> None:
+    pair[1].sendall(_letters.line(News("written", 1)))
+    pair[0].sendall(b"".join(map(_letters.framed, LETTERS[:2])))
+    pair[0].close()
+    inbox = Inbox(pair[1])
+    assert [inbox.read() for _ in range(3)] == [*LETTERS[:2], None]
+
+
+def test_news_arrive_as_they_were_sent() -> None:
+    for told in (News("written", 7), News("log", 0, logging.ERROR, "a\nb")):
+        line = _letters.line(told)
+        assert (line.count(b"\n"), _letters.news(line)) == (1, told)
