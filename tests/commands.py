@@ -8,8 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
@@ -37,12 +36,6 @@ def retrace(*words: str, told: str = "", cwd: Path = ROOT, **env: str) -> subpro
         timeout=30,
         check=False,
     )
-
-
-def at_once(*commands: Sequence[str]) -> list[subprocess.CompletedProcess[str]]:
-    """Run several commands beside each other; what they said, in the same order."""
-    with ThreadPoolExecutor(4) as pool:
-        return list(pool.map(lambda words: retrace(*words), commands))
 
 
 @asynccontextmanager

@@ -9,13 +9,14 @@ import aiohttp
 import yaml
 
 from tests.cases.test_metrics import scripted
-from tests.commands import retrace, served
+from tests.cli.inside import said
+from tests.commands import served
 from tests.rig import CHAT
 
 
 async def test_a_key_that_was_made_opens_the_door(tmp_path: Path) -> None:
-    told = retrace("key")
-    assert told.returncode == 0
+    told = said("key")
+    assert told.exit_code == 0
     key = re.search(r"rtk-[\w-]{40,}", told.stdout)
     digest = re.search(r"sha256:[0-9a-f]{64}", told.stdout)
     assert key

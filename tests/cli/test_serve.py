@@ -11,7 +11,8 @@ import aiohttp
 import pytest
 
 from tests.cases.test_metrics import scripted
-from tests.commands import at_once, retrace, served
+from tests.cli.inside import said
+from tests.commands import retrace, served
 from tests.rig import CHAT, answers, completion, regex, upstream, write_config
 
 URL = ["http://127.0.0.1:9"]
@@ -24,9 +25,10 @@ def test_without_keys_no_other_address_is_opened(tmp_path: Path) -> None:
         folder.mkdir()
     plain = str(write_config(by_word, URL, []))
     listening = str(write_config(by_file, URL, [], listen={"port": 0, "host": hosts[0]}))
-    commands = [("serve", "-c", listening), *(("serve", "-c", plain, "--host", host) for host in hosts)]
-    for host, told in zip((hosts[0], *hosts), at_once(*commands), strict=True):
-        assert told.returncode == 1
+    commands = [(listening,), *((plain, "--host", host) for host in hosts)]
+    for host, words in zip((hosts[0], *hosts), commands, strict=True):
+        told = said("serve", "-c", *words)
+        assert told.exit_code == 1
         assert "listen.host" in told.stderr
         assert host in told.stderr
         assert "retrace key" in told.stderr

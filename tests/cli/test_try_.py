@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.commands import at_once, retrace
+from tests.cli.inside import said
+from tests.commands import retrace
 from tests.rig import regex, write_config
 from tests.verifier import slow
 
@@ -28,18 +29,22 @@ def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
         (("an answer for a vip",), 0, ("ALLOW",)),
         (("vip", "--tenant", "vip"), 2, ("BLOCK", "vip")),
     ]
-    tolds = at_once(*(("try", *words, *config) for words, _, _ in cases))
-    for (words, code, shown), told in zip(cases, tolds, strict=True):
-        assert told.returncode == code, (words, told.stdout, told.stderr)
+    for words, code, shown in cases:
+        told = said("try", *words, *config)
+        assert told.exit_code == code, (words, told.stdout, told.stderr)
         for word in shown:
             assert word in told.stdout
-    told = retrace("try", "-", *config, told="from a pipe: bomb")
+
+
+def test_what_comes_through_a_pipe_is_judged_too(tmp_path: Path) -> None:
+    config = str(write_config(tmp_path, URL, [regex("bomb", side="input")]))
+    told = retrace("try", "-", "-c", config, told="from a pipe: bomb")
     assert told.returncode == 2
     assert "BLOCK" in told.stdout
 
 
 def test_rules_that_take_their_time_are_named_and_not_asked(tmp_path: Path) -> None:
     config = ("-c", str(write_config(tmp_path, URL, [slow("http://127.0.0.1:9/", id="asks")])))
-    told = retrace("try", "一段文字", *config)
-    assert told.returncode == 0
+    told = said("try", "一段文字", *config)
+    assert told.exit_code == 0
     assert "not asked, since they take their time: asks" in told.stdout
