@@ -93,10 +93,15 @@ def test_what_is_no_json_is_judged_with_its_escapes_undone(arguments: str) -> No
     assert "u006d" not in masked(arguments, MASK)
 
 
-@pytest.mark.parametrize("arguments", ['{"a": "bo\\u006db", "a": "fine"}', '{"a": {"b": "bo\\u006db"}, "a": 1}'])
-def test_of_a_name_given_twice_both_values_are_judged(arguments: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [('{"a": "bo\\u006db", "a": "fine"}', (7, 11)), ('{"a": {"b": "bo\\u006db"}, "a": 1}', (13, 17))],
+)
+def test_of_a_name_given_twice_both_values_are_judged(arguments: str, found: tuple[int, int]) -> None:
     """Which of the two a client takes is up to its parser."""
-    assert judged(arguments, BLOCK).halted
+    halted = judged(arguments, BLOCK).halted
+    assert halted
+    assert (halted.start, halted.end) == found
 
 
 def test_escapes_of_escapes_stay_what_they_are() -> None:
@@ -107,7 +112,9 @@ def test_escapes_of_escapes_stay_what_they_are() -> None:
 @pytest.mark.parametrize("depth", [10, 150, 100_000])
 def test_however_deep_it_stands_it_is_judged(depth: int) -> None:
     arguments = '{"a":' * depth + '"bo\\u006db"' + "}" * depth
-    assert judged(arguments, BLOCK).halted
+    halted = judged(arguments, BLOCK).halted
+    assert halted
+    assert halted.start == 5 * depth + 1
 
 
 def test_a_finding_that_is_seen_in_both_readings_is_told_once() -> None:

@@ -118,7 +118,7 @@ def test_one_on_disk_has_to_be_brought_back_first() -> None:
 
 
 def test_one_that_is_being_read_serves_too() -> None:
-    assert planned(DONOR.tokens, entry(DONOR.tokens, state=State.ACTIVE)).prefix
+    assert planned(DONOR.tokens, entry(DONOR.tokens, state=State.ACTIVE)) == Plan(prefix=len(DONOR.tokens) - 1)
 
 
 def test_an_unknown_donor_is_said_and_no_donor_is_nothing_to_say() -> None:

@@ -63,10 +63,8 @@ def test_that_nothing_was_wrong_is_worth_knowing_too(heard: Heard) -> None:
     ],
 )
 def test_width_and_blanks_say_nothing(heard: Heard, question: str, answer: str) -> None:
-    heard.memo.put("t", "m", Q, A, FIX)
-    hit = heard.memo.get("t", question, answer, "m")
-    assert hit is not None
-    assert hit.exact
+    entry = heard.memo.put("t", "m", Q, A, FIX)
+    assert heard.memo.get("t", question, answer, "m") == Hit(entry, FIX, True)
 
 
 def test_the_first_letter_s_case_says_nothing_and_elsewhere_it_may(heard: Heard) -> None:
