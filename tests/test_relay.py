@@ -19,7 +19,7 @@ from tests.wires import carried, cut, exchange
 
 
 @pytest.mark.parametrize("rules", [[], [MASK], [BLOCK], [regex("炸.{0,9}x", "mask"), words("bomb", action="tag")]])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(wire=wires(), data=st.data())
 def test_the_client_gets_the_same_bytes_for_any_cut(rules: list[Rule], wire: bytes, data: st.DataObject) -> None:
     asked = exchange(choices=2)

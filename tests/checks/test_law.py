@@ -137,7 +137,7 @@ def test_every_kind_of_check_is_held_to_the_law() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(SAMPLES))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_what_a_part_shows_before_its_hold_is_what_the_whole_text_shows_there(kind: str, data: st.DataObject) -> None:
     text, cut, begin, base = data.draw(views(kind))

@@ -49,7 +49,7 @@ def blocks(message: Message) -> list[tuple[Any, ...]]:
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(streams())
 def test_whatever_order_a_stream_has_the_client_s_message_is_what_was_said(stream: Stream) -> None:
     message = streamed(*stream.chunks)
