@@ -113,14 +113,6 @@ def test_a_capture_whose_file_has_vanished_is_computed_anew(
     assert told.ids == cold.ids
 
 
-def test_a_pool_that_vanishes_altogether_leaves_an_engine_that_answers(talk: Client, fragile: Engine) -> None:
-    for file in Path(pool()).iterdir():
-        file.unlink()
-    told = talk.ask(PREFIXED, max_tokens=6, retrace={"capture": secrets.token_hex(8)}, salt=SALT)
-    assert told.ids == talk.ask(PREFIXED, max_tokens=6, salt=secrets.token_hex(8)).ids
-    fragile.stop()  # the next test starts an engine with a new pool
-
-
 def test_preemption_between_jump_and_load_ends_in_full_prefills(talk: Client, donor: str) -> None:
     """More requests than there is room for: the engine takes blocks away from some while they are under way."""
     prompts = [[*tokens(200 + 30 * n, 50 + n), *tokens(1000, 1)[20:980], *tokens(30, 3)] for n in range(8)]
@@ -157,3 +149,11 @@ def test_requests_whose_clients_leave_leave_nothing_behind(talk: Client, donor: 
         assert talk.drop(name)["report"]["captured_tokens"] == 0
     running = [value for name, value in talk.metrics().items() if name.startswith("vllm:num_requests_running")]
     assert sum(running) == 0
+
+
+def test_a_pool_that_vanishes_altogether_leaves_an_engine_that_answers(talk: Client, fragile: Engine) -> None:
+    for file in Path(pool()).iterdir():
+        file.unlink()
+    told = talk.ask(PREFIXED, max_tokens=6, retrace={"capture": secrets.token_hex(8)}, salt=SALT)
+    assert told.ids == talk.ask(PREFIXED, max_tokens=6, salt=secrets.token_hex(8)).ids
+    fragile.stop()  # of its pool nothing is left; this is the last test, so that none has to start another one
