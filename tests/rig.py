@@ -255,7 +255,8 @@ def write_config(folder: Path, urls: list[str], rules: list[dict[str, Any]], **f
         "reasons.yaml": {"reasons": REASONS},
     }
     for name, value in files.items():
-        (folder / name).write_text(yaml.safe_dump(value, allow_unicode=True), encoding="utf-8")
+        text = yaml.dump(value, Dumper=yaml.CSafeDumper, allow_unicode=True)
+        (folder / name).write_text(text, encoding="utf-8")
     return folder / "gateway.yaml"
 
 
