@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from gateway.kv._files import own
+from gateway.kv._names import own
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gateway.kv._files import MODE, Torn, ids, own
+from gateway.kv._held import Torn
+from gateway.kv._names import MODE, ids, own
 
 _SUFFIX = ".kv.zst"
 _LEVEL = 1  # KV hardly compresses further at a higher one

@@ -1,142 +1,27 @@
 """The data of captures in memory: one file each, `<id>.kv`, a header and then records of one size.
 
-Who reads a file holds a shared lock on it, who removes or moves it the exclusive one. The kernel drops a lock when its
-process dies, so there is no count of readers that could leak. Only names of our own form are ever touched.
+Who may do what with one is settled by locks (_held.py). Only names of our own form are ever touched.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import re
-import stat
 import struct
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from gateway.kv._crc import crc32
-from gateway.kv.nouns import Entry
+from gateway.kv._held import HEADER, Claim, unlock
+from gateway.kv._names import MODE, ids
 
-HEADER = 4096  # bytes before the first record: a page, so that records of whole pages lie on pages
-MODE = 0o600
 _HEAD = struct.Struct("<8sIQ")  # magic, format, bytes of a record
 _MAGIC = b"RETRACE\0"
 _FORMAT = 1
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SUFFIX = ".kv"
 # How often to try to lock a file: who only looks whether it is being read holds it for an instant, or as long as he is
 # not on a processor. A reader is patient; who wants a file gone takes another one, or comes again.
 _READER_TRIES, _OTHER_TRIES = 20, 4
 _PAUSE = 0.0005  # seconds between two tries
-_PORTION = 256 << 10  # bytes read before they are verified
-_MOST_VIEWS = 512  # buffers of one call; the system takes 1,024
-
-
-class Torn(Exception):
-    """A record that is short, or not what was written. Whoever meets one drops the capture."""
-
-
-def checked(id: str) -> str:
-    """`id`, if it may be a file's name; else ValueError."""
-    if not _ID.fullmatch(id):
-        raise ValueError(f"a capture's id must be 1 to 64 characters out of A-Z a-z 0-9 _ -, not {id[:80]!r}")
-    return id
-
-
-def own(folder: Path) -> Path:
-    """`folder`, made if it is missing. ValueError says what to do if others may enter, or it is none of ours."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-    except OSError as error:
-        raise ValueError(
-            f"{folder} can't be a folder for captures ({error.strerror}); name another one "
-            "(RETRACE_POOL in memory, RETRACE_POOL_DISK on disk)"
-        ) from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise ValueError(f"{folder} is not a folder of this user's own; remove it, or name another one")
-    if found.st_mode & 0o077:
-        raise ValueError(f"others may enter {folder}; `chmod 700` it, or name a folder in it that is yet to be made")
-    return folder
-
-
-class Claim:
-    """The right to remove or replace a data file: nobody reads it, nobody can begin to. No file: `fd` is None."""
-
-    def __init__(self, path: Path, fd: int | None) -> None:
-        self.path = path
-        self.fd = fd
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        if self.fd is not None:
-            _unlock(self.fd)
-            self.fd = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-
-class Lease:
-    """The right to read a capture: it is not evicted while this is open. Several threads may read at once."""
-
-    def __init__(self, fd: int, entry: Entry, crcs: Sequence[int]) -> None:
-        self.entry = entry
-        self._fd: int | None = fd
-        self._crcs = crcs
-
-    def read(self, index: int, into: memoryview | bytearray) -> None:
-        """Fill `into` (record_bytes, writable) with the record of block `index`; Torn if it isn't what was written."""
-        self.fill(index, [memoryview(into).cast("B")])
-
-    def fill(self, index: int, into: Sequence[memoryview]) -> None:
-        """Fill buffers of bytes, one after the other, with the record of block `index`; together they take all of it.
-
-        Torn if it isn't what was written; then what is in them may not be used.
-        """
-        size, crc, start = self.entry.record_bytes, 0, HEADER + index * self.entry.record_bytes
-        if self._fd is None:
-            raise ValueError("this lease is closed; take another one")
-        if not 0 <= index < len(self._crcs):
-            raise Torn(f"{self.entry.id} has {len(self._crcs)} blocks, no block {index}")
-        if sum(view.nbytes for view in into) != size:
-            raise ValueError(f"a record of {self.entry.id} has {size} bytes; give as many to read into")
-        for views in _portions(into):
-            self._fill(index, views, start)
-            for view in views:  # while the processor's cache still has it
-                crc, start = crc32(view, crc), start + view.nbytes
-        if crc != self._crcs[index]:
-            raise Torn(f"block {index} of {self.entry.id} is not what was written")
-
-    def _fill(self, index: int, views: Sequence[memoryview], start: int) -> None:
-        left = list(views)
-        while left and self._fd is not None:
-            read = os.preadv(self._fd, left, start)
-            if not read:
-                raise Torn(f"block {index} of {self.entry.id} is short")
-            start += read
-            while left and read >= left[0].nbytes:
-                read -= left.pop(0).nbytes
-            left[:1] = [view[read:] for view in left[:1]]
-
-    def close(self) -> None:
-        if self._fd is not None:
-            _unlock(self._fd)
-            self._fd = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 class Files:
@@ -196,7 +81,7 @@ class Files:
             return None
 
     def unshare(self, fd: int) -> None:
-        _unlock(fd)
+        unlock(fd)
 
     def being_read(self, id: str) -> bool:
         """Whether somebody holds a lease at this instant."""
@@ -209,7 +94,7 @@ class Files:
         except BlockingIOError:
             return True
         finally:
-            _unlock(fd)
+            unlock(fd)
         return False
 
     def _locked(self, id: str, flags: int, how: int) -> int | None:
@@ -237,35 +122,7 @@ class Files:
             self.path(id).unlink(missing_ok=True)
 
 
-def ids(folder: Path, suffix: str) -> list[str]:
-    """The captures whose files of that suffix lie in a folder; none if it is gone."""
-    try:
-        names = os.listdir(folder)
-    except FileNotFoundError:
-        return []
-    stems = (name.removesuffix(suffix) for name in names if name.endswith(suffix))
-    return [stem for stem in stems if _ID.fullmatch(stem)]
-
-
-def _portions(views: Sequence[memoryview]) -> Iterator[list[memoryview]]:
-    """The same in order, several at a time: few calls, and each portion fits into a processor's cache."""
-    portion: list[memoryview] = []
-    for view in views:
-        if portion and (len(portion) == _MOST_VIEWS or sum(one.nbytes for one in portion) + view.nbytes > _PORTION):
-            yield portion
-            portion = []
-        portion.append(view)
-    if portion:
-        yield portion
-
-
 def _fill(fd: int, data: memoryview, offset: int) -> None:
     while data:
         done = os.pwrite(fd, data, offset)
         data, offset = data[done:], offset + done
-
-
-def _unlock(fd: int) -> None:
-    """Close a locked file; the lock goes at once, even if a forked child still holds the descriptor."""
-    fcntl.flock(fd, fcntl.LOCK_UN)
-    os.close(fd)

@@ -15,7 +15,8 @@ from gateway.kv import _index as index
 from gateway.kv import _schema as schema
 from gateway.kv._database import Database
 from gateway.kv._disk import Disk
-from gateway.kv._files import HEADER, Claim, Files, Torn
+from gateway.kv._files import Files
+from gateway.kv._held import HEADER, Claim, Torn
 from gateway.kv.nouns import State
 from gateway.kv.settings import Settings
 

@@ -27,7 +27,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.kv._files import checked
+from gateway.kv._names import checked
 from gateway.kv._wire import Malformed, Verdict, listing, summary, verdict, whole
 from gateway.kv.locate import Decode, sensitive
 from gateway.kv.nouns import Entry

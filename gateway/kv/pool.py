@@ -19,8 +19,10 @@ from gateway.kv import _index as index
 from gateway.kv import _schema as schema
 from gateway.kv._database import Database
 from gateway.kv._disk import Disk
-from gateway.kv._files import Files, Lease, Torn, checked
+from gateway.kv._files import Files
+from gateway.kv._held import Lease, Torn
 from gateway.kv._intake import Intake
+from gateway.kv._names import checked
 from gateway.kv._room import Room
 from gateway.kv._upkeep import Swept, Upkeep
 from gateway.kv.nouns import OPEN_END, Block, Entry, Owner, State

@@ -25,7 +25,7 @@ from rich.console import Console
 from deploy.setup.engine import Engine, ensure
 from deploy.setup.paths import pool
 from deploy.vllm.launch import Launch
-from gateway.kv._files import HEADER
+from gateway.kv._held import HEADER
 
 console = Console(highlight=False)
 

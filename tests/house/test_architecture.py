@@ -65,9 +65,9 @@ WINGS = ("refine", "audit", "watch", "tracing", "assess", "doctor")  # their mod
 # The second house, which runs inside the engine: it knows none of the first's, and the first none of it.
 ENGINE = "kv"
 ENGINE_LEVELS: Sequence[frozenset[str]] = (
-    frozenset({"nouns", "settings", "stats", "rope", "layout", "ngram", "_crc"}),
-    frozenset({"align", "ask", "locate", "shield", "_files", "_schema"}),
-    frozenset({"plan", "scribe", "_index", "_database", "_disk"}),
+    frozenset({"nouns", "settings", "stats", "rope", "layout", "ngram", "_crc", "_names"}),
+    frozenset({"align", "ask", "locate", "shield", "_held", "_schema"}),
+    frozenset({"plan", "scribe", "_index", "_database", "_disk", "_files"}),
     frozenset({"desk", "_room", "_wire"}),
     frozenset({"_upkeep", "_intake", "airlock", "capture", "inject"}),
     frozenset({"pool", "prom"}),

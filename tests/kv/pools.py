@@ -7,8 +7,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from gateway.kv._files import HEADER
-from gateway.kv.nouns import Block, Entry, Owner
+from gateway.kv._files import Files
+from gateway.kv._held import HEADER, Lease
+from gateway.kv.nouns import Block, Entry, Owner, State
 from gateway.kv.pool import Pool
 from gateway.kv.settings import Settings
 
@@ -72,3 +73,14 @@ def known(pool: Pool, id: str) -> Entry:
     found = pool.find(id)
     assert found is not None
     return found
+
+
+def leased(files: Files, records: list[bytes]) -> Lease:
+    """A capture with these records, without a pool around it."""
+    for index, record in enumerate(records):
+        files.write("a", index, memoryview(record))
+    fd = files.share("a")
+    assert fd is not None
+    size = len(records[0])
+    entry = Entry("a", OWNER, State.KEPT, 4, size, holes=(0,) * len(records))
+    return Lease(fd, entry, [zlib.crc32(record) for record in records])

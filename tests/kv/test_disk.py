@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.kv._disk import Disk
-from gateway.kv._files import Torn
+from gateway.kv._held import Torn
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.kv._files import HEADER, Files, Lease, Torn, checked, own
-from gateway.kv.nouns import Entry, State
-from tests.kv.pools import OWNER
+from gateway.kv._files import Files
+from gateway.kv._held import HEADER
+from tests.kv.pools import leased
 
 HOLDER = """
 import sys, time
@@ -42,56 +41,6 @@ def files(tmp_path: Path) -> Files:
     return Files(tmp_path)
 
 
-def leased(files: Files, records: list[bytes]) -> Lease:
-    for index, record in enumerate(records):
-        files.write("a", index, memoryview(record))
-    fd = files.share("a")
-    assert fd is not None
-    size = len(records[0])
-    entry = Entry("a", OWNER, State.KEPT, 4, size, holes=(0,) * len(records))
-    return Lease(fd, entry, [zlib.crc32(record) for record in records])
-
-
-@pytest.mark.parametrize("id", ["a", "A-z_09", "x" * 64])
-def test_an_id_may_be_a_file_s_name(id: str) -> None:
-    assert checked(id) == id
-
-
-@pytest.mark.parametrize("id", ["", "x" * 65, "../a", "a.b", "a b", "a\n", "é", "\0", "/"])
-def test_an_id_that_could_leave_the_folder_is_refused(id: str) -> None:
-    with pytest.raises(ValueError, match="1 to 64 characters"):
-        checked(id)
-
-
-def test_a_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
-    folder = own(tmp_path / "deep" / "pool")
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert own(folder) == folder
-
-
-def test_what_is_no_folder_of_ours_is_refused_with_advice(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="RETRACE_POOL"):
-        own(tmp_path / "file")
-    with pytest.raises(ValueError, match="name another one"):
-        own(tmp_path / "file" / "below")
-    (tmp_path / "link").symlink_to(own(tmp_path / "real"))
-    with pytest.raises(ValueError, match="not a folder of this user's own"):
-        own(tmp_path / "link")
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o755)
-    with pytest.raises(ValueError, match="chmod 700"):
-        own(tmp_path / "open")
-    assert (tmp_path / "open").stat().st_mode & 0o777 == 0o755
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder somebody else's")
-def test_somebody_else_s_folder_is_refused(tmp_path: Path) -> None:
-    os.chown(own(tmp_path / "theirs"), 12345, 12345)
-    with pytest.raises(ValueError, match="not a folder of this user's own"):
-        own(tmp_path / "theirs")
-
-
 @settings(max_examples=60, deadline=None)
 @given(records=st.integers(1, 40).flatmap(lambda size: st.lists(st.binary(min_size=size, max_size=size), min_size=1)))
 def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, records: list[bytes]) -> None:
@@ -106,34 +55,6 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, reco
     assert files.mend("a", len(records), size)
     assert not files.mend("a", len(records) + 1, size)
     assert not files.mend("a", 0, size + 1)
-
-
-def test_a_record_that_is_not_what_was_written_is_torn(files: Files) -> None:
-    with leased(files, [b"1234", b"5678"]) as lease:
-        with files.path("a").open("r+b") as file:
-            file.seek(HEADER + 5)
-            file.write(b"x")
-        into = bytearray(4)
-        lease.read(0, into)
-        with pytest.raises(Torn, match="block 1 of a is not what was written"):
-            lease.read(1, into)
-        os.truncate(files.path("a"), HEADER + 7)
-        with pytest.raises(Torn, match="short"):
-            lease.read(1, into)
-        for index in (-1, 2):
-            with pytest.raises(Torn, match="no block"):
-                lease.read(index, into)
-
-
-def test_a_lease_says_how_it_is_used(files: Files) -> None:
-    lease = leased(files, [b"1234"])
-    for wrong in (bytearray(3), bytearray(5)):
-        with pytest.raises(ValueError, match="4 bytes"):
-            lease.read(0, wrong)
-    lease.close()
-    lease.close()
-    with pytest.raises(ValueError, match="closed"):
-        lease.read(0, bytearray(4))
 
 
 def test_what_is_read_cannot_be_claimed_nor_what_is_claimed_read(files: Files) -> None:

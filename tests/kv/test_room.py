@@ -12,7 +12,8 @@ import pytest
 from gateway.kv import _schema as schema
 from gateway.kv._database import Database
 from gateway.kv._disk import Disk
-from gateway.kv._files import HEADER, Claim, Files, Torn
+from gateway.kv._files import Files
+from gateway.kv._held import HEADER, Claim, Torn
 from gateway.kv._room import Room
 from gateway.kv.nouns import State
 from gateway.kv.pool import Gone, Pool

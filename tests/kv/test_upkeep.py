@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.kv._files import HEADER
+from gateway.kv._held import HEADER
 from gateway.kv._upkeep import MEMORY, Swept
 from gateway.kv.nouns import State
 from gateway.kv.pool import Pool
