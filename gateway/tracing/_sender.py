@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 
 log = logging.getLogger(__name__)
 
-LINGER = 0.25  # seconds that something may wait for others to leave with
-BATCH = 32
+LINGER = 1.0  # seconds that something may wait for others to leave with: a batch costs far more than what is in it
+BATCH = 512
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class Sender(Generic[T]):
     def __init__(self, carry: Callable[[Sequence[T]], bool], most: int, count: Callable[[str, int], None]) -> None:
         self._carry, self._most, self._count = carry, most, count
         self._line: deque[T] = deque()
-        self._ending = threading.Event()
+        self._ending, self._due = threading.Event(), threading.Event()
         self._until = 0.0  # the monotonic second at which an ending must be over
         self._well = True
         self._thread = threading.Thread(target=self._run, name="traces", daemon=True)
@@ -39,6 +39,8 @@ class Sender(Generic[T]):
         """It leaves when it can."""
         if len(self._line) < self._most and not self._ending.is_set():
             self._line.append(one)
+            if len(self._line) >= BATCH:
+                self._due.set()
         else:
             self._count("dropped", 1)
 
@@ -46,12 +48,15 @@ class Sender(Generic[T]):
         """What waits may leave within so many seconds; the rest is lost. Blocks as long."""
         self._until = time.monotonic() + seconds
         self._ending.set()
+        self._due.set()
         self._thread.join(seconds)
         self._lose()
 
     def _run(self) -> None:
         while True:
-            ending = self._ending.wait(LINGER)
+            self._due.wait(LINGER)
+            self._due.clear()
+            ending = self._ending.is_set()
             while self._line and not (ending and time.monotonic() >= self._until):
                 self._leave()
             if ending or self._ending.is_set():

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from gateway.tracing import _sender
 from gateway.tracing._sender import BATCH, Sender
 
 PATIENCE = 10.0
@@ -60,6 +61,16 @@ def test_what_is_put_in_leaves_in_its_order_in_batches() -> None:
     assert [n for batch in way.batches for n in batch] == list(range(100))
     assert max(map(len, way.batches)) <= BATCH
     assert way.told == {"sent": 100}
+
+
+def test_a_whole_batch_waits_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sender, "LINGER", 100 * PATIENCE)
+    way = Way()
+    with sender(way) as line:
+        for n in range(BATCH):
+            line.put(n)
+        way.until(BATCH)
+    assert way.batches == [list(range(BATCH))]
 
 
 def test_what_finds_no_place_is_lost_and_nobody_waits() -> None:
