@@ -105,7 +105,9 @@ class Watchman(Witness):
 
     def over(self, trip: Trip) -> None:
         exchange = trip.exchange
-        if self._file is None or exchange is None or not trip.recorded or not self._drawn(exchange.id):
+        if self._file is None or exchange is None or not trip.recorded or not trip.captures:
+            return
+        if not self._drawn(exchange.id):
             return
         self._add(self._gathering.over(trip, self._place.terms().of(exchange), self._file.shadow.prompt_chars))
 
