@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gateway.cli import _policies
 from gateway.cli._shared import CONFIG, Config, errors, explained, house
 
 if TYPE_CHECKING:
     from gateway.config import House
-    from gateway.rules import Inject
-    from gateway.watch.trials import Evidence
-    from gateway.watch.trying import Trying
     from gateway.watch.versions import Entry, PolicyFile
 
 app = typer.Typer(
@@ -45,9 +43,9 @@ def list_(config: Config = CONFIG) -> None:
     for code, policy in built.standing.policies.items():
         reason, entry = built.reasons.get(code), built.standing.state.codes.get(code)
         noted = entry is not None and (config.parent / built.file.retrace.policies).exists()
-        since, by = (_time(entry.at), entry.why) if entry is not None and noted else ("", "")
+        since, by = (_policies.time(entry.at), entry.why) if entry is not None and noted else ("", "")
         name = reason.name if reason else "accepted drafts"
-        table.add_row(code, name, _short(policy), since, by, escape(_state(built, code)))
+        table.add_row(code, name, _policies.short(policy), since, by, escape(_policies.state(built.standing, code)))
     out.print(table)
     if not (config.parent / built.file.retrace.policies).exists():
         out.print("nothing is noted yet: all of it is trusted as it is, once an engine with the plugin is used")
@@ -76,7 +74,7 @@ def confirm(
     for code in chosen:
         rules = built.standing.wanted.rules.get(code, {})
         _change(config, built, code, lambda entry, now, rules=rules: confirmed(entry, rules, now))  # type: ignore[misc]
-        out.print(f"[green]confirmed[/] {code}: {_short(built.standing.wanted.policies[code])}")
+        out.print(f"[green]confirmed[/] {code}: {_policies.short(built.standing.wanted.policies[code])}")
         for line in waiting.get(code, ("its rules had not changed",)):
             out.print(f"  {escape(line)}", highlight=False)
 
@@ -106,7 +104,7 @@ def trial(
     for one in shown:
         _show(config, built, one)
     if not shown:
-        Console().print("no policy is being tried" + _turned_back(built))
+        Console().print("no policy is being tried" + _policies.turned_back(built.standing))
 
 
 def _end(config: Path, built: House, code: str, *, accept: bool) -> None:
@@ -116,12 +114,12 @@ def _end(config: Path, built: House, code: str, *, accept: bool) -> None:
     wanted, entry = built.standing.wanted.policies[code], built.standing.state.codes.get(code)
     tried = entry.trial if entry is not None else None
     if tried is None and not (accept and entry is not None and entry.refused):
-        _stop(f"no policy is being tried for {code}" + _turned_back(built), 1)
+        _stop(f"no policy is being tried for {code}" + _policies.turned_back(built.standing), 1)
     policy = tried.policy if tried is not None else wanted
     step = in_force if accept else turned_back
     _change(config, built, code, lambda entry, now: step(entry, policy, "by hand", now))
     said = "is in force for all sessions" if accept else "is not tried any more; change or undo it in reasons.yaml"
-    Console().print(f"[green]done[/]: {code} {_short(policy)} {said}")
+    Console().print(f"[green]done[/]: {code} {_policies.short(policy)} {said}")
 
 
 def _show(config: Path, built: House, code: str) -> None:
@@ -131,35 +129,23 @@ def _show(config: Path, built: House, code: str) -> None:
 
     out, trial = Console(), built.standing.trials.get(code)
     if trial is None:
-        _stop(f"no policy is being tried for {code}" + _turned_back(built), 1)
+        _stop(f"no policy is being tried for {code}" + _policies.turned_back(built.standing), 1)
     assert trial is not None
     entry = built.standing.state.codes[code]
-    since = _time(entry.trial.at) if entry.trial else ""
+    since = _policies.time(entry.trial.at) if entry.trial else ""
     out.print(f"[bold]{code}[/]: {trial.share:.0%} of the sessions since {since}")
-    out.print(f"  now: {_short(entry.policy)}\n  new: {_short(trial.policy)}", markup=False, highlight=False)
+    out.print(
+        f"  now: {_policies.short(entry.policy)}\n  new: {_policies.short(trial.policy)}", markup=False, highlight=False
+    )
     kept = files.beside(config.parent / built.file.retrace.policies, "evidence")
     found = evidence.read(kept).get(trial.key)
     trying = built.watch.trials if built.watch else Trying()
     if found is None:
         out.print("  nothing was put away yet; it is once a minute")
         return
-    for line in _figures(found, trying):
+    for line in _policies.figures(found, trying):
         out.print(f"  {line}", markup=False, highlight=False)
-    out.print(f"  as of {_time(datetime.fromtimestamp(kept.stat().st_mtime).astimezone())}", highlight=False)
-
-
-def _figures(found: Evidence, trying: Trying) -> Iterator[str]:
-    """The figures of both arms with their bounds, and how far the judgement is."""
-    from gateway.watch.trials import FIGURES, compared, said, spent
-
-    for figure in FIGURES:
-        if figure in found.shown:
-            state = "shown to be no worse than its margin"
-        elif (chance := found.chance.get(figure)) is not None:
-            state = f"p {chance:.3g}, worse from {spent(trying):.2g} down"
-        else:
-            state = "not judged yet"
-        yield f"{said(compared(found, figure, trying))}: {state}"
+    out.print(f"  as of {_policies.time(datetime.fromtimestamp(kept.stat().st_mtime).astimezone())}", highlight=False)
 
 
 def _change(config: Path, built: House, code: str, step: Callable[[Entry, datetime], Entry]) -> None:
@@ -201,34 +187,6 @@ def _known(built: House, codes: list[str] | None) -> list[str]:
         if code not in built.standing.wanted.policies:
             raise typer.BadParameter(f"{code} has no policy; `retrace policy list` shows those that have")
     return codes or []
-
-
-def _state(built: House, code: str) -> str:
-    standing = built.standing
-    if code in standing.unconfirmed:
-        return f"OFF, its rules changed ({'; '.join(standing.unconfirmed[code])}): retrace policy confirm {code}"
-    if code in standing.trials:
-        trial = standing.trials[code]
-        return f"{trial.share:.0%} of the sessions try {_short(trial.policy)}: retrace policy trial {code}"
-    if code in standing.turned_back:
-        wanted = _short(standing.wanted.policies[code])
-        return f"reasons.yaml wants {wanted}, which was turned back: undo it, or retrace policy trial {code} --accept"
-    return "in force"
-
-
-def _turned_back(built: House) -> str:
-    codes = sorted(built.standing.turned_back)
-    return f"; turned back and still in reasons.yaml: {', '.join(codes)}" if codes else ""
-
-
-def _short(policy: Inject) -> str:
-    """A policy in a few words: its mode, and what is unusual of it."""
-    told = policy.model_dump(mode="json", exclude_defaults=True, exclude={"mode"})
-    return " ".join([policy.mode, *(f"{name}={value}" for name, value in told.items())])
-
-
-def _time(at: datetime) -> str:
-    return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def _stop(why: str, code: int) -> None:
