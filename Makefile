@@ -32,13 +32,13 @@ watch:  ## watch what make up started: Prometheus with its alerts, and Grafana w
 	@$(PYTHON) -m deploy.setup.watch
 
 test: setup-all setup-redis setup-prometheus setup-chromium  ## all tests, the ones against a real engine included
-	$(PYTEST) -m "not engine and not alone" -n auto $(ARGS)
+	$(PYTEST) -m "not engine and not alone" -n auto --dist worksteal $(ARGS)
 	$(PYTEST) -m alone $(ARGS)
 	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
 	$(PYTEST) -m engine $(ARGS)
 
 test-fast: setup setup-redis setup-prometheus  ## the tests that need neither an engine nor the machine for themselves
-	$(PYTEST) -m "not engine and not alone" -n auto $(ARGS)
+	$(PYTEST) -m "not engine and not alone" -n auto --dist worksteal $(ARGS)
 
 check: setup  ## lint, formatting, types
 	$(VENV) -m ruff check .
