@@ -1,13 +1,24 @@
-"""The texts inside a JSON value: where they stand, and the same value with other texts in their places."""
+"""JSON from others: the object in some bytes, the texts inside a value, and the same value with other texts there."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import orjson
+
 Path = tuple[str | int, ...]
 
 DEEPEST = 200  # levels that are looked into: writers of JSON give up soon behind that
+
+
+def parsed(raw: bytes | bytearray) -> dict[str, Any]:
+    """The object that these bytes are in JSON; an empty one if they are anything else."""
+    try:
+        told = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def texts(value: Any, skip: Collection[str] = (), path: Path = ()) -> Iterator[tuple[Path, str]]:

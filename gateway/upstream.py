@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from gateway import marks
+from gateway import leaves, marks
 from gateway.backends import Answer, Backend, Call, Plan
 from gateway.errors import BadRequest, Fault, NotGuarded, UpstreamFault
 from gateway.fleet import Fleet
@@ -153,21 +153,13 @@ class _ReadAnswer:
 
 def model_of(body: bytes) -> str:
     """The model that a request which nobody judges is for; none if it does not say."""
-    try:
-        asked = orjson.loads(body) if body else {}
-    except orjson.JSONDecodeError:
-        return ""
-    model = asked.get("model") if isinstance(asked, dict) else None
+    model = leaves.parsed(body).get("model")
     return model if isinstance(model, str) else ""
 
 
 def error_body(surface: Surface, status: int, raw: bytes) -> bytes:
     """An upstream's error as it is, if it is JSON that a client can read; else in the surface's shape."""
-    try:
-        read = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        read = None
-    told = read if isinstance(read, dict) else {}
+    told = leaves.parsed(raw)
     theirs = surface.their_error(status, told)
     if theirs:
         return raw if theirs is told else orjson.dumps(theirs)

@@ -1,4 +1,4 @@
-"""The texts inside a JSON value."""
+"""JSON from others, and the texts inside it."""
 
 from __future__ import annotations
 
@@ -63,3 +63,21 @@ def test_what_is_nested_without_measure_is_refused_and_not_skipped() -> None:
         deep = [deep]
     with pytest.raises(RecursionError):
         list(leaves.texts(deep))
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b'{"a": [1, "x"]}', {"a": [1, "x"]}),
+        (bytearray(b"{}"), {}),
+        (b"", {}),
+        (b"[1]", {}),
+        (b"null", {}),
+        (b'"a"', {}),
+        (b'{"a":', {}),
+        (b"\xff", {}),
+        (b"[" * 10_000, {}),
+    ],
+)
+def test_what_is_no_object_is_an_empty_one(raw: bytes, told: dict[str, Any]) -> None:
+    assert leaves.parsed(raw) == told

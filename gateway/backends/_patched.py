@@ -15,6 +15,7 @@ import orjson
 
 from gateway.backends import Outcome, Plan
 from gateway.backends._replicas import Engine, Replica
+from gateway.leaves import parsed
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +100,7 @@ class Plugin:
             self._looks[replica.url] = left - 1
             return
         status, body = await self._ask("GET", replica.url + _HEALTH, self._headers, b"")
-        told = _parsed(body) if status == 200 else {}
+        told = parsed(body) if status == 200 else {}
         engine = _engine(told)
         if status in _REFUSED:
             self._warn(replica, status)
@@ -163,7 +164,7 @@ class Plugin:
         if status == 0 or status >= 500:
             await asyncio.sleep(PAUSE)
             status, body = await self._try(ruling)
-        report = _parsed(body).get("report")
+        report = parsed(body).get("report")
         report = report if isinstance(report, dict) else None
         if 200 <= status < 300:
             capture.tell("kept" if ruling.method == "POST" else "dropped", ruling.reason, report)
@@ -192,15 +193,6 @@ def _injection(plan: Plan, replica: Replica, engine: Engine) -> dict[str, Any]:
         if mode == "none" or mode in engine.modes:  # none: its terms alone count
             return {"donor": donor.capture, "mode": mode, **donor.terms}
     return {"donor": None, "mode": "none"}
-
-
-def _parsed(body: bytes) -> dict[str, Any]:
-    """A JSON object; an empty one if it is anything else."""
-    try:
-        told = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _engine(told: Mapping[str, Any]) -> Engine | None:

@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 import aiohttp
-import orjson
 from yarl import URL
 
 from gateway.doctor import _exposition
+from gateway.leaves import parsed
 from gateway.symptoms import Alert, Look, Replica, Reply, Trend
 
 PATIENCE = 3.0  # seconds for an answer
@@ -79,7 +79,7 @@ class Asker:
         except (aiohttp.ClientError, OSError, ValueError) as fault:
             return Reply(why=type(fault).__name__, ours=at), b""
         took = time.perf_counter() - began
-        told = _object(bytes(body))
+        told = parsed(body)
         return Reply(response.status, took, "", told, _date(response.headers.get("date")), at + took / 2), bytes(body)
 
     async def replica(self, address: Address, seconds: float) -> Replica:
@@ -149,14 +149,6 @@ def _alert(told: Mapping[str, object]) -> Alert:
 def _word(fault: OSError) -> str:
     """Why there is no connection, in the system's own words."""
     return os.strerror(fault.errno) if fault.errno and fault.errno > 0 else "no such host"
-
-
-def _object(body: bytes) -> Mapping[str, object]:
-    try:
-        told = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _date(text: str | None) -> float | None:
