@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gateway import leaves
 from gateway.errors import BadRequest
-from gateway.surfaces._openai import NOT_TEXT, OURS
-from gateway.types import Text
+from gateway.surfaces._asked import OURS
 
 Part = dict[str, Any]
-Path = leaves.Path
 
 # Settings that engines know beside the format's own; they go on as they are.
 ENGINE = frozenset(
@@ -106,16 +103,3 @@ def renamed(body: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     """The settings that a body has, under the names that chat has for them, and those that engines know."""
     sent = {ours: body[theirs] for theirs, ours in names.items() if body.get(theirs) is not None}
     return {**sent, **{name: body[name] for name in ENGINE & body.keys() if body[name] is not None}}
-
-
-def found(value: Any, path: Path, role: str, skip: Collection[str] = NOT_TEXT) -> Iterator[Text]:
-    """The texts inside a value that stands at `path` of the body."""
-    yield from (Text((*path, *inner), role, text) for inner, text in leaves.texts(value, skip))
-
-
-def together(parts: Any, path: Path, role: str) -> Iterator[Text]:
-    """Texts in a row as the model reads them: as one."""
-    if isinstance(parts, list):
-        texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
-        if len(texts) > 1:
-            yield Text(path, role, "\n".join(texts), whole=False)

@@ -5,61 +5,19 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from gateway import leaves
-from gateway.errors import BadRequest, Fault, UpstreamFault
+from gateway.errors import Fault, UpstreamFault
 from gateway.surfaces import Continuation, Reading, Surface, Token
+from gateway.surfaces._asked import NOT_TEXT, OURS
 from gateway.surfaces._assembled import assembled
 from gateway.types import Exchange, Finding, Piece, Usage
 
-# Keys under which no text stands that a reader sees: names of things, and media that are never opened here.
-NOT_TEXT = frozenset(
-    {
-        "role",
-        "id",
-        "type",
-        "object",
-        "tool_call_id",
-        "url",
-        "data",
-        "file_data",
-        "file_id",
-        "format",
-        "detail",
-    }
-)
-OURS = ("kv_transfer_params", "cache_salt")  # only the gateway may set these
-MOST_CHOICES = 128
 _NAMES = ("id", "object", "created", "model", "system_fingerprint")  # what tells one call's events from another's
 _ONCE = ("n", "best_of", "echo")  # what a continuation does not ask for again
 _GUIDED = ("guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs")
 _SHAPING = ("response_format", *_GUIDED)
-T = TypeVar("T")
-
-
-def field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
-    """`body[name]`, which must be of `kind`; null and absent mean `default`."""
-    value = body.get(name)
-    if value.__class__ is kind:
-        return value
-    if value is None:
-        return default
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BadRequest(f"`{name}` must be of type {kind.__name__}, not {type(value).__name__}", param=name)
-    return value
-
-
-def choices_asked(body: Mapping[str, Any]) -> int:
-    count = field(body, "n", int, 1)
-    if not 1 <= count <= MOST_CHOICES:
-        raise BadRequest(f"`n` must be from 1 to {MOST_CHOICES}", param="n")
-    return count
-
-
-def wants_usage(body: Mapping[str, Any]) -> bool:
-    options: dict[str, Any] = field(body, "stream_options", dict, {})
-    return field(options, "include_usage", bool, False)
 
 
 class OpenAISurface(Surface):

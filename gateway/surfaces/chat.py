@@ -8,7 +8,8 @@ from typing import Any
 from gateway import leaves
 from gateway.errors import BadRequest, UpstreamFault
 from gateway.surfaces import Asked, Asking, Continuation
-from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
+from gateway.surfaces._asked import NOT_TEXT, beside, choices_asked, field, wants_usage
+from gateway.surfaces._openai import OpenAISurface
 from gateway.types import Exchange, Text
 
 LONGEST_ROLE = 64
@@ -32,14 +33,9 @@ class Plug(OpenAISurface):
         if not messages:
             raise BadRequest("`messages` must be a list with at least one message", param="messages")
         found = [text for index, message in enumerate(messages) for text in _message(index, message)]
-        found += [
-            Text((name, *path), "request", text)
-            for name in sorted(body.keys() & _BESIDE)
-            for path, text in leaves.texts(body[name], NOT_TEXT)
-        ]
         return Asked(
             model=field(body, "model", str, ""),
-            texts=tuple(found),
+            texts=(*found, *beside(body, _BESIDE)),
             stream=field(body, "stream", bool, False),
             choices=choices_asked(body),
             wants_usage=wants_usage(body),

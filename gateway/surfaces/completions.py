@@ -7,7 +7,8 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.surfaces import Asked, Asking, Continuation
-from gateway.surfaces._openai import NOT_TEXT, OpenAISurface, choices_asked, field, wants_usage
+from gateway.surfaces._asked import NOT_TEXT, choices_asked, field, wants_usage
+from gateway.surfaces._openai import OpenAISurface
 from gateway.types import Exchange, Text
 
 _BOOKKEEPING = (

@@ -9,10 +9,10 @@ import orjson
 
 from gateway.errors import BadRequest, Fault
 from gateway.surfaces import Asked
-from gateway.surfaces._inward import WORDED, found, together
+from gateway.surfaces._asked import NOT_TEXT, beside, field, found, together
+from gateway.surfaces._inward import WORDED
 from gateway.surfaces._messages_in import chat
 from gateway.surfaces._messages_out import MessagesTeller, error_body
-from gateway.surfaces._openai import NOT_TEXT, field
 from gateway.surfaces._outward import told
 from gateway.surfaces._translated import Translated
 from gateway.types import Exchange, Text
@@ -35,7 +35,7 @@ class Plug(Translated):
             *found(body.get("system"), ("system",), "system", _OPAQUE),
             *together(body.get("system"), ("system",), "system"),
             *(text for n, turn in enumerate(turns) for text in _turn(n, turn)),
-            *(text for name in sorted(body.keys() & _BESIDE) for text in found(body[name], (name,), "request")),
+            *beside(body, _BESIDE),
         ]
         return Asked(
             model=field(body, "model", str, ""),

@@ -7,8 +7,8 @@ from typing import Any
 
 from gateway.errors import BadRequest
 from gateway.surfaces import Asked
-from gateway.surfaces._inward import WORDED, found, together
-from gateway.surfaces._openai import NOT_TEXT, field
+from gateway.surfaces._asked import NOT_TEXT, beside, field, found, together
+from gateway.surfaces._inward import WORDED
 from gateway.surfaces._responses_in import chat
 from gateway.surfaces._responses_out import ResponsesTeller
 from gateway.surfaces._translated import Translated
@@ -32,7 +32,7 @@ class Plug(Translated):
         texts = [
             *found(body.get("instructions"), ("instructions",), "system"),
             *_said(given),
-            *(text for name in sorted(body.keys() & _BESIDE) for text in found(body[name], (name,), "request")),
+            *beside(body, _BESIDE),
         ]
         return Asked(
             model=field(body, "model", str, ""),

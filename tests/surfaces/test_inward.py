@@ -13,15 +13,12 @@ from gateway.surfaces._inward import (
     a_text,
     an_object,
     flat,
-    found,
     image_part,
     nothing_else,
     one_beginning,
     renamed,
     text_part,
-    together,
 )
-from gateway.types import Text
 
 FIELDS = Fields(translated={"model"}, idle={"hint"}, refused={"kept": "nothing is kept"})
 
@@ -89,18 +86,3 @@ def test_what_the_system_says_first_is_one_message() -> None:
 def test_settings_get_chat_s_names_and_those_of_engines_keep_theirs() -> None:
     body = {"max": 3, "seed": 1, "top_k": None, "stop": ["x"], "other": 1}
     assert renamed(body, {"max": "max_tokens", "absent": "x"}) == {"max_tokens": 3, "seed": 1}
-
-
-def test_texts_are_found_with_where_they_stand() -> None:
-    value = [{"text": "a", "type": "no", "deep": {"x": "b"}}]
-    assert list(found(value, ("f", 0), "user")) == [
-        Text(("f", 0, 0, "text"), "user", "a"),
-        Text(("f", 0, 0, "deep", "x"), "user", "b"),
-    ]
-
-
-def test_several_texts_in_a_row_are_one_as_well() -> None:
-    parts = [{"text": "a"}, {"image": 1}, {"text": "b"}]
-    assert list(together(parts, ("f",), "user")) == [Text(("f",), "user", "a\nb", whole=False)]
-    assert list(together(parts[:2], ("f",), "user")) == []
-    assert list(together("ab", ("f",), "user")) == []
