@@ -67,9 +67,9 @@ class Auditor(Witness):
         """What is handed over of an exchange."""
         spec = self._spec
         if not trip.recorded or spec is None or spec.text == "none":
-            return tuple(record.row(trip, exchange, seconds))
+            return record.row(trip, exchange, seconds)
         words = kept(exchange.texts, trip.said, spec.text_chars)
-        return tuple(record.row(trip, exchange, seconds, words, self._clean(trip, exchange, words)))
+        return record.row(trip, exchange, seconds, words, self._clean(trip, exchange, words))
 
     def _clean(self, trip: Trip, exchange: Exchange, words: Kept) -> bool:
         """Whether there is nothing to redact. What was refused may not have been judged, or by other rules; a check

@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from gateway.audit._kept import Kept
-from gateway.audit._row import Row
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.rules import Rule
@@ -23,13 +22,14 @@ _PARAMETERS = frozenset(
         *("presence_penalty", "frequency_penalty", "repetition_penalty", "min_tokens"),
     }
 )
+_WORDLESS: tuple[Any, ...] = (None, {}, 0)
 
 
-def row(trip: Trip, asked: Exchange, seconds: float, words: Kept | None = None, clean: bool = False) -> Row:
-    """An exchange as it is handed over. `clean`: nothing in its words is to be redacted."""
+def row(trip: Trip, asked: Exchange, seconds: float, words: Kept | None = None, clean: bool = False) -> tuple[Any, ...]:
+    """An exchange as it is handed over: the fields of a `Row` in their order, since a plain tuple takes half the time.
+    `clean`: nothing in its words is to be redacted."""
     draft, who = trip.draft, asked.principal
-    quiet = not (draft.findings or draft.attempts or draft.refined)
-    return Row(
+    return (
         trip.at,
         asked.id,
         who.tenant,
@@ -49,9 +49,9 @@ def row(trip: Trip, asked: Exchange, seconds: float, words: Kept | None = None, 
         _parameters(trip.asked) if trip.asked else {},
         draft.finish,
         trip.captures,
-        None if quiet else draft,
+        draft if draft.findings or draft.attempts or draft.refined else None,
         clean,
-        *((words.asked, words.said, words.left_out) if words else (None, {}, 0)),
+        *(words or _WORDLESS),
     )
 
 

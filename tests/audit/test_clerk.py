@@ -28,7 +28,7 @@ def row(number: int, clean: bool = False, draft: Draft | None = None, words: boo
     asked = Exchange(name(number), "chat", "m", Principal(), (), True)
     trip = Trip(0.0, "chat", 200, exchange=asked, draft=draft or Draft())
     told = Kept([("user", f"I am {MAIL}")], {0: "surely fine"}) if words else None
-    return tuple(record.row(trip, asked, 0.5, told, clean))
+    return record.row(trip, asked, 0.5, told, clean)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def row(number: int, text: str = "hello") -> Callable[[], Line]:
     """An exchange, as it is put."""
     asked = Exchange(name(number), "chat", "m", Principal(), (), True)
     trip, words = Trip(0.0, "chat", 200, exchange=asked), Kept([("user", text)], {0: "fine"})
-    return lambda: tuple(record.row(trip, asked, 0.5, words))
+    return lambda: record.row(trip, asked, 0.5, words)
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.audit import record
 from gateway.audit._kept import Kept
+from gateway.audit._row import Row
 from gateway.config import House, Source, build
 from gateway.ledger import Trip
 from gateway.types import Action, Attempt, Draft, Exchange, Finding, Outcome, Principal, Refined, Reuse, Usage
@@ -23,9 +24,14 @@ def trip(**fields: Any) -> Trip:
     return Trip(0.0, "chat", 200, exchange=ASKED, at=1.5, revision="rev", backend="up", **fields)
 
 
+def handed(made: Trip, seconds: float = 0.0, words: Kept | None = None, clean: bool = False) -> Row:
+    """An exchange as it arrives."""
+    return Row._make(record.row(made, ASKED, seconds, words, clean))
+
+
 def test_an_exchange_is_handed_over_as_it_went() -> None:
     made = trip(draft=Draft(usage=Usage(7, 5), finish={0: "stop"}), captures=[{"capture": "c1"}], tried=("R101",))
-    row = record.row(made, ASKED, 0.5, Kept([("user", "hi")], {0: "ho"}, 2), clean=True)
+    row = handed(made, 0.5, Kept([("user", "hi")], {0: "ho"}, 2), clean=True)
     assert (row.at, row.id, row.tenant, row.tier, row.surface, row.model) == (1.5, "rt-1", "acme", "gold", "chat", "m")
     assert (row.backend, row.stream, row.choices, row.status, row.revision) == ("up", True, 1, 200, "rev")
     assert (row.seconds, row.first, row.usage, row.session, row.tried) == (0.5, None, (7, 5), "Li Wei", ("R101",))
@@ -34,7 +40,7 @@ def test_an_exchange_is_handed_over_as_it_went() -> None:
 
 
 def test_without_words_none_are_handed_over() -> None:
-    assert record.row(trip(), ASKED, 0.5).words is None
+    assert handed(trip(), 0.5).words is None
 
 
 @pytest.mark.parametrize(
@@ -47,12 +53,12 @@ def test_without_words_none_are_handed_over() -> None:
     ],
 )
 def test_the_draft_goes_along_if_anything_was_found(draft: Draft, quiet: bool) -> None:
-    assert record.row(trip(draft=draft), ASKED, 0.0).draft is (None if quiet else draft)
+    assert handed(trip(draft=draft)).draft is (None if quiet else draft)
 
 
 def test_what_makes_an_answer_come_out_as_it_did_is_told() -> None:
     asked = {"model": "m", "temperature": 0.2, "seed": 7, "max_tokens": None, "messages": ["words"], "user": "Li"}
-    assert record.row(trip(asked=asked), ASKED, 0.0).parameters == {"temperature": 0.2, "seed": 7}
+    assert handed(trip(asked=asked)).parameters == {"temperature": 0.2, "seed": 7}
 
 
 def test_an_engine_s_report_is_told_whole() -> None:

@@ -1,12 +1,13 @@
 """What watching costs a request: two gateways beside each other, one that watches itself and one that doesn't.
 
-    python -m tests.bench.watch_rate [--seconds 1] [--rounds 12]
+    python -m tests.bench.watch_rate [--seconds 1] [--rounds 4] [--pairs 3]
 
 Both run the rules as shipped, on one core, before one upstream that answers from memory; load, upstream, who takes the
 traces and the process that writes the audit log have the other core; `clerk_us` is what a request costs there. One of
 them also keeps an audit log (words redacted, synced in batches), watches reuse (with repeats, and a controller that may
 act) and traces everything that its bounds let it. Laps alternate, and change their order with each round; each ratio is
-of two laps of one round, so that a noisy machine cancels out.
+of two laps of one round, so that a noisy machine cancels out; and there are several pairs of gateways, since two
+processes are never quite alike.
 
 The last line is JSON; the exit status is 1 if a bar is missed.
 """
@@ -77,6 +78,14 @@ class Round(NamedTuple):
         return self.on.quantile(0.5) - self.off.quantile(0.5)
 
 
+class Laps(NamedTuple):
+    """Of many connections, of as many streams, and of a connection alone."""
+
+    many: list[Round]
+    streams: list[Round]
+    alone: list[Round]
+
+
 def furnished(folder: Path, sink: str, watching: bool) -> Path:
     """The rules as shipped, in a folder of their own; with all that watches, or without any of it."""
     shutil.copytree(RULES.parent, folder, ignore=shutil.ignore_patterns("tuned.yaml", "policies.yaml", "*.lock"))
@@ -135,13 +144,39 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"median": round(middle, 4), "q1": round(low, 4), "q3": round(high, 4)}
 
 
-async def _measure(pair: tuple[Server, Server], args: argparse.Namespace) -> dict[str, Any]:
+async def laps(pair: tuple[Server, Server], args: argparse.Namespace) -> Laps:
+    """What one pair of gateways shows."""
     for server in pair:
         await load.ready(server.port)
     await settled(pair[1], 1)
-    many = await rounds(pair, "whole", 32, args)
-    streams = await rounds(pair, "stream", 32, args)
-    alone = await rounds(pair, "whole", 1, args)
+    return Laps(
+        await rounds(pair, "whole", 32, args),
+        await rounds(pair, "stream", 32, args),
+        await rounds(pair, "whole", 1, args),
+    )
+
+
+def paired(args: argparse.Namespace) -> Laps:
+    """The same of a new pair of gateways."""
+    socks = [workers.bound("127.0.0.1", 0) for _ in range(3)]
+    base = f"http://127.0.0.1:{socks[0].getsockname()[1]}"
+    with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
+        sources = [Source(furnished(Path(home, name), base, name == "on"), backend=base) for name in ("off", "on")]
+        stack.enter_context(process(1, upstream.run, socks[0], socks[0], Endpoint))
+        made = [
+            stack.enter_context(process(0, workers.work, sock, source, sock))
+            for source, sock in zip(sources, socks[1:], strict=True)
+        ]
+        os.sched_setaffinity(0, {1})
+        return uvloop.run(laps((made[0], made[1]), args))
+
+
+def measured(seconds: float = 1.0, count: int = 4, pairs: int = 3) -> dict[str, Any]:
+    """All of it: `rate_cost` (a share) and `added_p50_ms` beside their quartiles, and whether each bar is reached."""
+    args = argparse.Namespace(seconds=seconds, rounds=count)
+    logging.disable(logging.WARNING)
+    seen = [paired(args) for _ in range(pairs)]
+    many, streams, alone = ([one for each in kind for one in each] for kind in zip(*seen, strict=True))
     cost, added = spread([one.cost for one in many]), spread([one.added for one in alone])
     return {
         "rate_cost": cost["median"],
@@ -159,29 +194,13 @@ async def _measure(pair: tuple[Server, Server], args: argparse.Namespace) -> dic
     }
 
 
-def measured(seconds: float = 1.0, count: int = 12) -> dict[str, Any]:
-    """All of it: `rate_cost` (a share) and `added_p50_ms` beside their quartiles, and whether each bar is reached."""
-    args = argparse.Namespace(seconds=seconds, rounds=count)
-    logging.disable(logging.WARNING)
-    socks = [workers.bound("127.0.0.1", 0) for _ in range(3)]
-    base = f"http://127.0.0.1:{socks[0].getsockname()[1]}"
-    with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
-        sources = [Source(furnished(Path(home, name), base, name == "on"), backend=base) for name in ("off", "on")]
-        stack.enter_context(process(1, upstream.run, socks[0], socks[0], Endpoint))
-        made = [
-            stack.enter_context(process(0, workers.work, sock, source, sock))
-            for source, sock in zip(sources, socks[1:], strict=True)
-        ]
-        os.sched_setaffinity(0, {1})
-        return uvloop.run(_measure((made[0], made[1]), args))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a lap")
-    parser.add_argument("--rounds", type=int, default=12, help="pairs of laps")
+    parser.add_argument("--rounds", type=int, default=4, help="pairs of laps, of each pair of gateways")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of gateways")
     args = parser.parse_args()
-    told = measured(args.seconds, args.rounds)
+    told = measured(args.seconds, args.rounds, args.pairs)
     print(json.dumps(told))
     raise SystemExit(0 if all(told["bars"].values()) else 1)
 
