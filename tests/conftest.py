@@ -14,12 +14,13 @@ from tests.engines import Engines
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is read here stays to the end: it is not looked through for garbage, now or later."""
+    """What is read here stays to the end: it is not looked through for garbage, and the rest not all the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000)
         gc.enable()
 
 

@@ -309,7 +309,7 @@ def said(body: bytes, index: int = 0, name: str = "content") -> str:
 # What a gateway must look like when nothing is going on, and a client that does what no library would.
 
 
-async def until(condition: Callable[[], object], seconds: float = 2.0) -> None:
+async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
     """Wait until it holds."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for tells nobody
@@ -346,7 +346,7 @@ def strays() -> list[str]:
     return names
 
 
-async def quiet(running: Running, seconds: float = 2.0) -> None:
+async def quiet(running: Running, seconds: float = 10.0) -> None:
     """The gateway still answers, nothing is on its way through it, and nothing was left behind."""
     try:
         async with asyncio.timeout(seconds):

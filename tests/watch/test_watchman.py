@@ -48,7 +48,7 @@ async def shadows(running: Running) -> dict[str, float]:
 
 
 async def settled(running: Running, **results: int) -> None:
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(15):
         while await shadows(running) != results:  # noqa: ASYNC110 - what is waited for tells nobody
             await asyncio.sleep(0.01)
 
