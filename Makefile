@@ -54,7 +54,7 @@ bench: setup-all  ## measure what the gateway adds to a request
 
 train: train-context train-refine  ## train all small models anew (ARGS="--data DIR"; see the model cards for the time)
 
-train-refine: setup-train  ## train the needs-refine classifier anew (ARGS="--data DIR"; about half an hour)
+train-refine: setup-train  ## train the needs-refine classifier anew (ARGS="--data DIR"; about three quarters of an hour)
 	OMP_NUM_THREADS=1 $(TRAIN) -m classifiers.training.refine $(ARGS)
 
 train-context: setup-train  ## train the models of the context hash anew (ARGS="--data DIR"; about a quarter of an hour)

