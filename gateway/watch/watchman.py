@@ -81,6 +81,7 @@ class Watchman(Witness):
         self.last: Reading | None = None
         self._gathering = Gathering()
         self._waiting: deque[Case] = deque()
+        self._repeated: Case | None = None  # the one under way, as long as it tells of what is in force
         self._news = asyncio.Event()
         self._broken = 0
         self._shared: tuple[int, Shadowing | None, float] = (-1, None, 0.0)
@@ -141,6 +142,8 @@ class Watchman(Witness):
         for _ in range(len(self._waiting) - len(left)):
             self._metrics.shadowed("outdated")
         self._waiting = deque(left)
+        if self._repeated is not None and reason in ("", self._repeated.reason):
+            self._repeated = None
 
     def _drawn(self, id: str) -> bool:
         """Whether the lot falls on an exchange: by its name, so that each who asks hears the same."""
@@ -194,6 +197,7 @@ class Watchman(Witness):
 
     async def _repeat(self, case: Case) -> None:
         assert self._file is not None, "without it there is no such task"
+        self._repeated = case
         try:
             pair = await self._shadow.pair(case, self._file.shadow)
         except Unmeasured as fault:
@@ -203,6 +207,9 @@ class Watchman(Witness):
             self._metrics.shadowed("stopped")
             raise
         else:
+            if self._repeated is not case:
+                self._metrics.shadowed("outdated")
+                return
             self._metrics.shadowed("made" if pair.fair else "unfair")
             self.series.add_pair(pair)
             self._place.trials.pair(pair)

@@ -262,6 +262,18 @@ async def test_what_is_out_of_date_is_forgotten(tmp_path: Path) -> None:
         assert len(engine.heard) >= 7
 
 
+@pytest.mark.parametrize("reason", ["accepted", ""])
+async def test_a_repeat_that_is_under_way_then_does_not_count(tmp_path: Path, reason: str) -> None:
+    async with watched(tmp_path) as (running, engine, _):
+        engine.pause = 0.3
+        await running.chat(LONG)
+        await until(lambda: watchman(running)._repeated is not None)
+        watchman(running).forget("R101" if reason else reason)
+        watchman(running).forget(reason)
+        await settled(running, outdated=1)
+        assert pairs(running) == []
+
+
 async def test_a_code_that_is_tried_again_is_measured_as_often_as_can_be(tmp_path: Path) -> None:
     async with watched(tmp_path, {"rate": 1e-9}) as (running, engine, _):
         await running.chat(LONG)
