@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,20 @@ def steward(folder: Path, rules: list[dict[str, Any]] | None = None) -> tuple[St
 
 async def nothing(_house: House) -> None:
     """Nobody needs to be told."""
+
+
+@asynccontextmanager
+async def followed(
+    keeper: Steward, apply: Callable[[House], Awaitable[None]] = nothing
+) -> AsyncIterator[asyncio.Task[None]]:
+    """The files are watched meanwhile."""
+    watching = asyncio.create_task(keeper.watch(apply))
+    await asyncio.sleep(0.2)
+    try:
+        yield watching
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def test_a_house_that_does_not_stand_is_none(tmp_path: Path) -> None:
@@ -87,24 +103,17 @@ async def test_an_edit_while_the_last_one_is_taken_in_is_not_missed(tmp_path: Pa
             (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": rules}))
             await asyncio.sleep(0.01)
 
-    watching = asyncio.create_task(keeper.watch(apply))
-    await asyncio.sleep(0.2)
-    (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [*OLD, elsewhere]}))
-    try:
+    async with followed(keeper, apply):
+        (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [*OLD, elsewhere]}))
         await until(lambda: len(keeper.house.rules) == 3, 4)
         (lists / "words.txt").write_text("grenade\n")
         revision = keeper.house.revision
         await until(lambda: keeper.house.revision != revision, 4)
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def test_what_is_written_beside_a_file_is_not_read_as_configuration(tmp_path: Path) -> None:
     keeper, told = steward(tmp_path)
-    watching = asyncio.create_task(keeper.watch(nothing))
-    await asyncio.sleep(0.2)
-    try:
+    async with followed(keeper):
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("good")]}))
         await until(lambda: len(told) > 1, 15)
         await asyncio.sleep(0.7)  # what came before the folder was watched has been looked for
@@ -115,9 +124,6 @@ async def test_what_is_written_beside_a_file_is_not_read_as_configuration(tmp_pa
         assert len(told) == before
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
         await until(lambda: len(told) > before, 15)
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def test_what_the_gateway_writes_itself_is_not_read_as_configuration(tmp_path: Path) -> None:
@@ -130,9 +136,7 @@ async def test_what_the_gateway_writes_itself_is_not_read_as_configuration(tmp_p
     (tmp_path / "refine.yaml").write_text(yaml.safe_dump(refining))
     told: list[bool] = []
     keeper = Steward(Source(path), lambda _rule: None, told.append)
-    watching = asyncio.create_task(keeper.watch(nothing))
-    try:
-        await asyncio.sleep(0.2)
+    async with followed(keeper):
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("good")]}))
         await until(lambda: len(told) > 1, 15)
         await asyncio.sleep(0.7)  # what came before the folder was watched has been looked for
@@ -151,31 +155,21 @@ async def test_what_the_gateway_writes_itself_is_not_read_as_configuration(tmp_p
         assert len(told) == before
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
         await until(lambda: len(told) > before, 15)
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def test_what_is_read_is_followed_even_where_the_gateway_writes(tmp_path: Path) -> None:
     path = write_config(tmp_path, ["http://127.0.0.1:9"], OLD)
     path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "audit": {"folder": "."}}))
     keeper = Steward(Source(path), lambda _rule: None, lambda _ok: None)
-    watching = asyncio.create_task(keeper.watch(nothing))
-    await asyncio.sleep(0.2)
-    try:
+    async with followed(keeper):
         revision = keeper.house.revision
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("better")]}))
         await until(lambda: keeper.house.revision != revision, 15)
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def test_the_watch_survives_whatever_is_written(tmp_path: Path) -> None:
     keeper, told = steward(tmp_path)
-    watching = asyncio.create_task(keeper.watch(nothing))
-    await asyncio.sleep(0.2)
-    try:
+    async with followed(keeper) as watching:
         for text in (
             "rules: [",
             "\0\0",
@@ -192,6 +186,3 @@ async def test_the_watch_survives_whatever_is_written(tmp_path: Path) -> None:
             assert not watching.done()
         (tmp_path / "rules.yaml").write_text(yaml.safe_dump({"rules": [regex("good")]}))
         await until(lambda: told[-1], 4)
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)

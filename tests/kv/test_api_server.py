@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -44,7 +45,8 @@ async def test_without_a_secret_no_other_machine_may(peer: str) -> None:
             assert "RETRACE_ENGINE_SECRET on both sides" in told(await http.get(path), 403, "local_only")
 
 
-async def test_a_peer_on_a_unix_socket_is_on_this_machine() -> None:
+async def heard(**scope: Any) -> bytes:
+    """What a bare request that a client library can't make is answered."""
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -53,16 +55,14 @@ async def test_a_peer_on_a_unix_socket_is_on_this_machine() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope: Scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/retrace/v1/health",
-        "headers": [],
-        "query_string": b"",
-        "client": None,
-    }
-    await RetraceMiddleware(server())(scope, receive, send)
-    assert b'"plugin"' in sent[1]["body"]
+    await RetraceMiddleware(server())(
+        {"type": "http", "method": "GET", "headers": [], "query_string": b"", **scope}, receive, send
+    )
+    return bytes(sent[1]["body"])
+
+
+async def test_a_peer_on_a_unix_socket_is_on_this_machine() -> None:
+    assert b'"plugin"' in await heard(path="/retrace/v1/health", client=None)
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "10.0.0.1"])
@@ -132,25 +132,8 @@ def test_websockets_and_the_server_s_own_life_pass_through(tmp_path: Path) -> No
 
 
 async def test_a_server_below_another_path_is_found() -> None:
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope: Scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/below/retrace/v1/health",
-        "root_path": "/below",
-        "headers": [],
-        "query_string": b"",
-        "client": ("127.0.0.1", 1),
-    }
-    await RetraceMiddleware(server())(scope, receive, send)
-    assert b'"plugin"' in sent[1]["body"]
+    below = {"path": "/below/retrace/v1/health", "root_path": "/below", "client": ("127.0.0.1", 1)}
+    assert b'"plugin"' in await heard(**below)
 
 
 async def test_what_is_out_of_time_goes_while_the_server_runs(monkeypatch: pytest.MonkeyPatch, pool: Pool) -> None:
