@@ -60,7 +60,7 @@ class Errand(NamedTuple):
 
     def _hear(self, pieces: Sequence[Piece]) -> None:
         """An answer in one piece leaves as it came: what it says is what the client reads."""
-        self.trip.said = explain.answers(self.surface, pieces)
+        self.trip.said = partial(explain.answers, self.surface, pieces)
 
     def optional(self, insists: bool) -> Sequence[str]:
         """What is asked of the endpoint on our own account; `insists`: the client wants to be told its usage."""

@@ -7,8 +7,6 @@ it is `other`: what clients write is no label.
 
 from __future__ import annotations
 
-from time import perf_counter
-
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
@@ -38,4 +36,4 @@ class GenAI(Witness):
         model = exchange.model if exchange.model in self._known else OTHER
         error = str(trip.status) if trip.status >= 400 else ""
         whom = (OPERATIONS[exchange.surface], provider, model)
-        self._metrics.observe_generation(whom, error, perf_counter() - trip.began, trip.first, trip.draft.usage)
+        self._metrics.observe_generation(whom, error, trip.seconds, trip.first, trip.draft.usage)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter, time
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -15,6 +15,8 @@ from gateway.metrics import Metrics
 from gateway.types import Draft, Exchange, Outcome
 
 log = logging.getLogger(__name__)
+
+Saying: TypeAlias = Callable[[], Mapping[int, str]]
 
 
 @dataclass(slots=True)
@@ -33,12 +35,24 @@ class Trip:
     revision: str = ""  # of the configuration it was judged by
     tried: tuple[str, ...] = ()  # reason codes of whose policies it got one that is being tried
     backend: str = ""  # who was asked
-    recorded: bool = False  # somebody wants its words: then these two are filled
+    seconds: float = 0.0  # how long it took, once it is over
+    recorded: bool = False  # somebody wants its words: then `asked` and `said` are filled
     asked: Mapping[str, Any] | None = None  # the body that was sent upstream, masked as the rules want it
-    said: Mapping[int, str] = field(default_factory=dict)  # what the client reads of each choice's answer
     captures: list[dict[str, Any]] = field(default_factory=list)  # that engines were asked to make, with their donors
     trace: Trace | None = None  # what its stages note, if it is traced
     _start: float = 0.0
+    _said: Mapping[int, str] | Saying = field(default_factory=dict)
+
+    @property
+    def said(self) -> Mapping[int, str]:
+        """What the client reads of each choice's answer. Set as what tells it, it is asked when it is wanted."""
+        if callable(self._said):
+            self._said = self._said()
+        return self._said
+
+    @said.setter
+    def said(self, said: Mapping[int, str] | Saying) -> None:
+        self._said = said
 
     def __enter__(self) -> None:
         """Time spent within is the gateway's own."""
@@ -60,9 +74,9 @@ class Trip:
 
 def book(trip: Trip, metrics: Metrics, seen: Iterable[Callable[[Trip], None]] = ()) -> None:
     """The request is over: count it; log it if a rule saw something, or if everything is logged; tell who asked."""
+    trip.seconds = seconds = perf_counter() - trip.began
     for tell in seen:
         tell(trip)
-    seconds = perf_counter() - trip.began
     exchange, draft = trip.exchange, trip.draft
     stream = exchange is not None and exchange.stream
     metrics.observe_exchange(trip.surface, stream, trip.status, seconds, trip.own)

@@ -220,7 +220,7 @@ class Vocabulary:
         )
         self.traces = Counter(
             "retrace_trace",
-            "Traces: sent, dropped (the queue was full), failed (not taken), limited (too many in a second).",
+            "Traces: sent, dropped (the queue was full), failed (not taken), limited (came when there were too many).",
             ["event"],
             registry=registry,
         )

@@ -17,10 +17,12 @@ from threading import Lock
 from typing import Any
 
 from gateway.audit import _letters, _row
+from gateway.audit._kept import Kept
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._row import Row
 from gateway.audit._words import Policy, Words
 from gateway.audit._writer import Record, Writer
+from gateway.audit.looked import Looked
 
 LONGEST = 4000  # characters of what is logged
 
@@ -51,7 +53,7 @@ class Clerk:
     def __init__(self, begin: Begin, teller: Teller) -> None:
         self._writer = Writer(begin.folder, begin.bounds, teller.count, begin.again)
         self._skip = begin.skip
-        self._words = Words(Policy("none"))
+        self._words, self._looked = Words(Policy("none")), Looked(())
 
     def work(self, inbox: Inbox) -> None:
         """Until there are no more letters."""
@@ -63,7 +65,7 @@ class Clerk:
     def _take(self, letter: Letter) -> None:
         match letter:
             case Standing(policy, house):
-                self._words = _words(policy)
+                self._words, self._looked = _words(policy), Looked(policy.looks)
                 self._writer.put([Record(house, sticks=True)])
             case Batch(rows, lost):
                 skip, self._skip = self._skip, 0
@@ -79,7 +81,12 @@ class Clerk:
         if words is None:
             return Record(_row.told(row))
         findings, refined = (draft.findings, draft.refined) if draft else ((), {})
-        return Record(_row.told(row), partial(self._words.told, words, findings, refined, row.clean))
+        clean = row.judged and self._is_looked_at(row, words)
+        return Record(_row.told(row), partial(self._words.told, words, findings, refined, clean))
+
+    def _is_looked_at(self, row: Row, words: Kept) -> bool:
+        roles = frozenset([role for role, _ in words.asked])
+        return self._looked.clean(row.surface, row.model, row.tenant, row.tier, roles)
 
 
 def _words(policy: Policy) -> Words:

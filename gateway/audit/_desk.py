@@ -3,8 +3,8 @@
 What waits is bounded in lines and bytes. What finds no room is counted and lost; the next line that can be written
 says how many were. If the clerk dies, the next one is given again what he did not say to be written.
 
-All of it happens in the event loop, which never waits for any of it. A letter holds few lines, so that its memory is
-used again and again; what they say is asked when it is written, of all of them at one go.
+All of it happens in the event loop, which never waits for any of it. What is to be told of exchanges is gathered when
+a letter is written, of all of them at one go: that costs a third of what it would at the end of each.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from gateway.audit._hire import Hire
 from gateway.audit._letters import Batch, Begin, News, Standing
 from gateway.audit._log import Bounds
 from gateway.audit._writer import Count
+from gateway.ledger import Trip
 
 log = logging.getLogger(__name__)
 
 ROOM = 64 << 20  # bytes that may be with the clerk
-LETTER = 32  # lines that go together
+LETTER = 64  # lines that go together
 _UNTELLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)
 
 Line: TypeAlias = tuple[Any, ...] | Mapping[str, Any]  # the fields of a row, or a line as it is
-Item = Callable[[], Line]  # what is to be told of something
+Item = Trip | Mapping[str, Any]  # an exchange that is over, or a line as it is
 
 
 class Parcel(NamedTuple):
@@ -43,10 +44,11 @@ class Parcel(NamedTuple):
 
 
 class Desk:
-    """One chain's, from `start` to `stop`. `count` hears what becomes of lines."""
+    """One chain's, from `start` to `stop`. `tell` says what is handed over of an exchange; `count` hears what becomes
+    of lines."""
 
-    def __init__(self, folder: Path, bounds: Bounds, most: int, count: Count) -> None:
-        self._folder, self._bounds, self._most, self._count = folder, bounds, most, count
+    def __init__(self, folder: Path, bounds: Bounds, most: int, tell: Callable[[Trip], Line], count: Count) -> None:
+        self._folder, self._bounds, self._most, self._tell, self._count = folder, bounds, most, tell, count
         self._items: list[Item] = []
         self._sent: deque[Parcel] = deque()
         self._again = 0  # lines in them that a clerk had who is no more
@@ -65,7 +67,7 @@ class Desk:
     def stand(self, standing: Standing) -> None:
         """This configuration holds for what is put from now on."""
         self._hand_over()
-        self._standing = _letters.framed(standing)
+        self._standing = _letters.written(standing)
         self._waiting += 1
         self._send(Parcel(self._standing, self._standing))
 
@@ -103,7 +105,8 @@ class Desk:
             return
         self._items, self._lost = [], 0
         try:
-            letter = _letters.framed(Batch([item() for item in items], lost))
+            rows = [self._tell(item) if isinstance(item, Trip) else item for item in items]
+            letter = _letters.written(Batch(rows, lost))
         except _UNTELLABLE as fault:
             log.error("%d lines of the audit log are lost: %r", len(items), fault)
             self._count("lost", len(items))
@@ -120,7 +123,7 @@ class Desk:
     def _brief(self) -> Iterator[bytes]:
         """All that a new clerk needs to know, and what waits."""
         head = self._sent[0] if self._sent else None
-        yield _letters.framed(Begin(self._folder, self._bounds, self._again, head.skip if head else 0))
+        yield _letters.written(Begin(self._folder, self._bounds, self._again, head.skip if head else 0))
         standing = head.standing if head else self._standing
         if standing and (head is None or head.letter is not standing):
             self._sent.appendleft(Parcel(standing, standing))

@@ -40,12 +40,12 @@ class Hire:
     def tell(self, letter: bytes) -> None:
         """The clerk is told this; if there is none, the next one's brief has to say it."""
         if self._line is not None:
-            self._line.write(letter)
+            self._line.writelines(_letters.framed(letter))
 
     async def stop(self) -> None:
         """He writes what he has, as far as that can be done within a few seconds, and ends."""
         self._ending.set()
-        self.tell(_letters.framed(End()))
+        self.tell(_letters.written(End()))
         if self._work is not None:
             _, late = await asyncio.wait([self._work], timeout=PATIENCE + 2)
             for task in late:
@@ -74,9 +74,9 @@ class Hire:
                 return False
         reader, line = await asyncio.open_unix_connection(sock=ours)
         try:
-            line.writelines(self._brief())
-            if self._ending.is_set():
-                line.write(_letters.framed(End()))
+            end = [_letters.written(End())] if self._ending.is_set() else []
+            for letter in (*self._brief(), *end):
+                line.writelines(_letters.framed(letter))
             self._line = line
             await self._listen(reader)
         except asyncio.CancelledError:

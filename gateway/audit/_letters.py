@@ -53,9 +53,13 @@ class End(NamedTuple):
 Letter: TypeAlias = Begin | Standing | Batch | End
 
 
-def framed(letter: Letter) -> bytes:
-    told = pickle.dumps(letter, protocol=5)
-    return _LENGTH.pack(len(told)) + told
+def written(letter: Letter) -> bytes:
+    return pickle.dumps(letter, protocol=5)
+
+
+def framed(told: bytes) -> tuple[bytes, bytes]:
+    """A letter as it is sent: its length goes before it, and none of it is copied."""
+    return _LENGTH.pack(len(told)), told
 
 
 class Inbox:

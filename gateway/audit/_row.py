@@ -39,7 +39,7 @@ class Row(NamedTuple):
     finish: Mapping[int, str]
     captures: Sequence[Mapping[str, Any]]
     draft: Draft | None
-    clean: bool
+    judged: bool  # by the rules that are in force, of which none has found anything or failed
     asked: Sequence[tuple[str, str]] | None  # None: none of its words are to be written
     said: Mapping[int, str]
     left_out: int

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from gateway.audit._kept import Kept, cut
 from gateway.audit._redact import Redactor, without_found
+from gateway.audit.looked import Look
 from gateway.checks import Check
 from gateway.types import Action, Finding, Refined
 
@@ -18,11 +19,12 @@ Put = Callable[[str], Any]  # a text as it is written down
 
 
 class Policy(NamedTuple):
-    """What may be written. `masking`: what rules that mask look for."""
+    """What may be written. `masking`: what rules that mask look for; `looks`: where rules look for personal data."""
 
     text: TextPolicy
     key: bytes = b""  # for `hash`
     masking: Sequence[Check] = ()
+    looks: Sequence[Look] = ()
 
 
 class Words:

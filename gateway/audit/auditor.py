@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
-from functools import partial
-from time import perf_counter
 from typing import Any
 
 from gateway.audit import record
 from gateway.audit._desk import Desk, Line
-from gateway.audit._kept import Kept, kept
+from gateway.audit._kept import kept
 from gateway.audit._letters import Standing
 from gateway.audit._words import Policy
-from gateway.audit.looked import Looked
+from gateway.audit.looked import looks
 from gateway.audit.settings import Auditing
 from gateway.checks import Check
 from gateway.config import House
@@ -38,7 +36,6 @@ class Auditor(Witness):
         self._metrics = metrics
         self._spec: Auditing | None = None
         self._desk: Desk | None = None
-        self._looked = Looked(())
         self._revision = ""  # of the configuration that is in force
         self._breaks = 0  # of checks, when it came into force
 
@@ -49,46 +46,39 @@ class Auditor(Witness):
             await self.stop()
             self._spec = spec
             if spec is not None:
-                self._desk = Desk(house.folder / spec.folder, spec.bounds, spec.queue, self._metrics.audit)
+                self._desk = Desk(house.folder / spec.folder, spec.bounds, spec.queue, self._told, self._metrics.audit)
                 self._desk.start()
         if self._desk is not None and spec is not None:
             self._revision, self._breaks = house.revision, self._metrics.breaks
-            self._looked = Looked(house.rules.values())
-            self._desk.stand(Standing(Policy(spec.text, spec.key, masking(house.rules.values())), told))
+            rules = house.rules.values()
+            self._desk.stand(Standing(Policy(spec.text, spec.key, masking(rules), looks(rules)), told))
 
     def wants(self, exchange: Exchange, house: House) -> bool:
         return self._desk is not None and self._spec is not None and self._spec.text != "none"
 
     def over(self, trip: Trip) -> None:
         if self._desk is not None and trip.exchange is not None:
-            self._desk.put(partial(self._told, trip, trip.exchange, perf_counter() - trip.began))
+            self._desk.put(trip)
 
-    def _told(self, trip: Trip, exchange: Exchange, seconds: float) -> Line:
+    def _told(self, trip: Trip) -> Line:
         """What is handed over of an exchange."""
-        spec = self._spec
+        spec, exchange = self._spec, trip.exchange
+        assert exchange is not None, "else it was not put"
         if not trip.recorded or spec is None or spec.text == "none":
-            return record.row(trip, exchange, seconds)
-        words = kept(exchange.texts, trip.said, spec.text_chars)
-        return record.row(trip, exchange, seconds, words, self._clean(trip, exchange, words))
-
-    def _clean(self, trip: Trip, exchange: Exchange, words: Kept) -> bool:
-        """Whether there is nothing to redact. What was refused may not have been judged, or by other rules; a check
-        that broke has looked at nothing, and may not say so."""
-        if trip.status >= 400 or trip.revision != self._revision or self._metrics.breaks != self._breaks:
-            return False
-        if trip.draft.findings or trip.draft.refined:
-            return False
-        return self._looked.clean(exchange, frozenset([role for role, _ in words.asked]))
+            return record.row(trip, exchange)
+        # What was refused may not have been judged; a check that broke has looked at nothing, and may not say so.
+        judged = trip.status < 400 and trip.revision == self._revision and self._metrics.breaks == self._breaks
+        return record.row(trip, exchange, kept(exchange.texts, trip.said, spec.text_chars), judged)
 
     def reuse(self, reuse: Reuse) -> None:
         if self._desk is not None:
-            self._desk.put(partial(record.reuse, reuse))
+            self._desk.put(record.reuse(reuse))
 
     def note(self, kind: str, told: Mapping[str, Any]) -> None:
         """Write down what the gateway did to itself, such as an act of a controller. `kind` is a short stable word, and
         `told` can be JSON."""
         if self._desk is not None:
-            self._desk.put(lambda: {**told, "kind": kind})
+            self._desk.put({**told, "kind": kind})
 
     async def stop(self) -> None:
         desk, self._desk = self._desk, None

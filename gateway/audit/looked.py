@@ -4,25 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from gateway.checks.pii import Kind
 from gateway.checks.pii import Plug as Pii
-from gateway.rules import Place, Rule
-from gateway.types import Exchange, Side
+from gateway.rules import Place, Rule, When
+from gateway.types import Side
+
+
+class Look(NamedTuple):
+    """Where a rule looks for which personal data."""
+
+    side: Side
+    when: When
+    kinds: frozenset[Kind]
+
+
+def looks(rules: Iterable[Rule]) -> list[Look]:
+    """Those of a configuration."""
+    return [Look(rule.side, rule.when, rule.check.kinds) for rule in rules if isinstance(rule.check, Pii)]
 
 
 class Looked:
     """Knows of each exchange whether the rules of one configuration look for all personal data in it."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._looking = [(rule.side, rule.when, rule.check.kinds) for rule in rules if isinstance(rule.check, Pii)]
+    def __init__(self, looks: Iterable[Look]) -> None:
+        self._looks = tuple(looks)
         self._known = lru_cache(maxsize=4096)(self._all)
 
-    def clean(self, exchange: Exchange, roles: frozenset[str]) -> bool:
+    def clean(self, surface: str, model: str, tenant: str, tier: str, roles: frozenset[str]) -> bool:
         """Whether an exchange in which no rule found anything has nothing that is to be redacted; `roles` speak in
         its request."""
-        who = exchange.principal
-        return self._known(exchange.surface, exchange.model, who.tenant, who.tier, roles)
+        return self._known(surface, model, tenant, tier, roles)
 
     def _all(self, surface: str, model: str, tenant: str, tier: str, roles: frozenset[str]) -> bool:
         spoken = [(Side.INPUT, role) for role in roles]
@@ -33,7 +46,7 @@ class Looked:
 
     def _look(self, place: Place) -> bool:
         kinds: set[Kind] = set()
-        for side, when, mine in self._looking:
-            if side is place.side and when.matches(place):
-                kinds |= mine
+        for look in self._looks:
+            if look.side is place.side and look.when.matches(place):
+                kinds |= look.kinds
         return kinds == set(Kind)

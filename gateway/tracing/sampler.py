@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import random
-from typing import Literal
 
 from gateway.traceparent import Caller
 from gateway.tracing.file import Tracing
-
-Chosen = Literal["traced", "left", "limited"]
 
 _WHOLE = 1 << 64
 
 
 class Sampler:
-    """A token bucket behind a choice. Time is passed in, in seconds of any clock that never goes back."""
+    """A token bucket, and a choice among those for whom there is a token. Time is passed in, in seconds of any clock
+    that never goes back."""
 
     def __init__(self, spec: Tracing) -> None:
         self._spec = spec
         self._most = max(spec.per_second, 1.0)
         self._left = self._most
         self._at = 0.0
+        self._again = 0.0  # when there is a token again
 
-    def choose(self, caller: Caller | None, now: float) -> Chosen:
-        """`limited`: it would be traced if there were not too many."""
-        if not self._wanted(caller):
-            return "left"
+    def has_room(self, now: float) -> bool:
+        """Whether one more may be traced now. Of those who come when there is no room nothing else is asked."""
+        if now < self._again:
+            return False
         self._left = min(self._left + max(now - self._at, 0.0) * self._spec.per_second, self._most)
         self._at = now
         if self._left < 1.0:
-            return "limited"
-        self._left -= 1.0
-        return "traced"
+            self._again = now + (1.0 - self._left) / self._spec.per_second
+        return self._left >= 1.0
+
+    def chosen(self, caller: Caller | None) -> bool:
+        """Whether this one is traced, now that there is room; then it has taken it."""
+        wanted = self._wanted(caller)
+        self._left -= wanted
+        return wanted
 
     def _wanted(self, caller: Caller | None) -> bool:
         if caller is None:

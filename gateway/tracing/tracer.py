@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gateway.tracing._otlp import Exporter
 
 FLUSH = 2.0  # seconds that an ending may take to hand over what waits
+SOON = 0.5  # seconds within which is counted who was not traced
 MOST = 1024  # exchanges of which an engine may still tell something
 
 
@@ -45,6 +46,7 @@ class Tracer(Witness):
         self._known: frozenset[str] = frozenset()
         self._past: OrderedDict[str, _Place] = OrderedDict()
         self._under_way: dict[int, tuple[Trip, Trace]] = {}
+        self._limited = 0  # since they were counted
         self._secret = (os.environ.get("RETRACE_SALT") or secrets.token_hex(32)).encode()
 
     async def apply(self, house: House) -> None:
@@ -65,14 +67,24 @@ class Tracer(Witness):
     def enters(self, trip: Trip, sent: Mapping[str, str]) -> None:
         if self._post is None:
             return
+        if not self._post.sampler.has_room(self._now()):
+            self._leave()
+            return
         caller = traceparent.caller(sent)
-        chosen = self._post.sampler.choose(caller, self._now())
-        if chosen == "limited":
-            self._metrics.traced(chosen)
-        if chosen == "traced":
+        if self._post.sampler.chosen(caller):
             trip.trace = trace = Trace(caller)
             self._under_way[id(trip)] = trip, trace
             marks.begin(trace)
+
+    def _leave(self) -> None:
+        """This one is not traced: on a busy gateway most are not, so that they are counted together."""
+        if not self._limited:
+            asyncio.get_running_loop().call_later(SOON, self._count_limited)
+        self._limited += 1
+
+    def _count_limited(self) -> None:
+        self._metrics.traced("limited", self._limited)
+        self._limited = 0
 
     def over(self, trip: Trip) -> None:
         trace = trip.trace

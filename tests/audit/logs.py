@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from gateway.audit import _letters
+from gateway.audit._letters import Letter
 from gateway.audit._log import Bounds, Log
 from gateway.types import Reuse
 
@@ -27,6 +29,11 @@ HOUSE: Mapping[str, Any] = {
     "policies": {"R205": {"mode": "prefix", "version": "ba9876543210"}},
     "models": {"classifier": "c" * 64},
 }
+
+
+def sent(*letters: Letter) -> bytes:
+    """Letters as they go to a clerk."""
+    return b"".join(part for letter in letters for part in _letters.framed(_letters.written(letter)))
 
 
 def name(number: int) -> str:

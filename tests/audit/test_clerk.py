@@ -15,20 +15,24 @@ from gateway.audit._clerk import LONGEST, Clerk, Teller
 from gateway.audit._kept import Kept
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._words import Policy
+from gateway.audit.looked import Look
 from gateway.checks import _matcher
+from gateway.checks.pii import Kind
 from gateway.ledger import Trip
-from gateway.types import Action, Draft, Exchange, Finding, Principal
-from tests.audit.logs import HOUSE, USUAL, kinds, lines, name
+from gateway.rules import When
+from gateway.types import Action, Draft, Exchange, Finding, Principal, Side
+from tests.audit.logs import HOUSE, USUAL, kinds, lines, name, sent
 
 MAIL = "li.wei@example.com"
+EVERYWHERE = [Look(side, When(), frozenset(Kind)) for side in Side]
 FOUND = Finding("out", "R205", Action.BLOCK, 0, 6, text="surely")
 
 
-def row(number: int, clean: bool = False, draft: Draft | None = None, words: bool = True) -> tuple[Any, ...]:
+def row(number: int, judged: bool = False, draft: Draft | None = None, words: bool = True) -> tuple[Any, ...]:
     asked = Exchange(name(number), "chat", "m", Principal(), (), True)
     trip = Trip(0.0, "chat", 200, exchange=asked, draft=draft or Draft())
     told = Kept([("user", f"I am {MAIL}")], {0: "surely fine"}) if words else None
-    return record.row(trip, asked, 0.5, told, clean)
+    return record.row(trip, asked, told, judged)
 
 
 @pytest.fixture
@@ -40,7 +44,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 def done(pair: tuple[socket.socket, socket.socket], begin: Begin, *letters: Letter) -> list[News]:
     """What a clerk has to say who was sent all this."""
-    pair[0].sendall(b"".join(map(_letters.framed, letters)))
+    pair[0].sendall(sent(*letters))
     pair[0].shutdown(socket.SHUT_WR)
     Clerk(begin, Teller(pair[1])).work(Inbox(pair[1]))
     pair[1].close()
@@ -51,12 +55,12 @@ def done(pair: tuple[socket.socket, socket.socket], begin: Begin, *letters: Lett
 def test_what_is_sent_is_written_as_the_configuration_wants_it(
     tmp_path: Path, pair: tuple[socket.socket, socket.socket]
 ) -> None:
-    rows: list[Any] = [row(1), row(2, clean=True), row(3, draft=Draft([FOUND])), row(4, words=False), {"kind": "act"}]
-    news = done(pair, Begin(tmp_path, USUAL), Standing(Policy("redacted"), HOUSE), Batch(rows), End())
+    rows: list[Any] = [row(1), row(2, judged=True), row(3, draft=Draft([FOUND])), row(4, words=False), {"kind": "act"}]
+    news = done(pair, Begin(tmp_path, USUAL), Standing(Policy("redacted", looks=EVERYWHERE), HOUSE), Batch(rows), End())
     assert kinds(tmp_path) == ["start", "house", *["exchange"] * 4, "act", "stop"]
-    first, clean, loud, bare = (line for line in lines(tmp_path) if line["kind"] == "exchange")
+    first, judged, loud, bare = (line for line in lines(tmp_path) if line["kind"] == "exchange")
     assert first["asked"] == loud["asked"] == [{"role": "user", "text": "I am [***]"}]
-    assert clean["asked"] == [{"role": "user", "text": f"I am {MAIL}"}]
+    assert judged["asked"] == [{"role": "user", "text": f"I am {MAIL}"}]
     assert (loud["verdict"], loud["said"]) == ("block", {"0": "[R205] fine"})
     assert "asked" not in bare
     assert sum(one.lines for one in news if one.event == "written") == 6
@@ -65,7 +69,7 @@ def test_what_is_sent_is_written_as_the_configuration_wants_it(
 def test_without_a_configuration_no_words_are_written(
     tmp_path: Path, pair: tuple[socket.socket, socket.socket]
 ) -> None:
-    done(pair, Begin(tmp_path, USUAL), Batch([row(1, clean=True)]), End())
+    done(pair, Begin(tmp_path, USUAL), Batch([row(1, judged=True)]), End())
     assert "asked" not in lines(tmp_path)[1]
 
 

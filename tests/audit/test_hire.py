@@ -31,7 +31,7 @@ class Employer:
 
     def brief(self) -> list[bytes]:
         self.briefed += 1
-        return [_letters.framed(Begin(self._folder, USUAL))]
+        return [_letters.written(Begin(self._folder, USUAL))]
 
     def hear(self, _news: News) -> None:
         raise AssertionError("he has nothing to say")

@@ -13,7 +13,7 @@ from gateway.audit import _letters
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._words import Policy
 from gateway.audit.auditor import masking
-from tests.audit.logs import HOUSE, USUAL
+from tests.audit.logs import HOUSE, USUAL, sent
 from tests.audit.rules import MASKING, rules
 
 LETTERS: list[Letter] = [
@@ -33,13 +33,13 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 def test_letters_arrive_as_they_were_sent(pair: tuple[socket.socket, socket.socket]) -> None:
     inbox = Inbox(pair[1])
-    pair[0].sendall(b"".join(map(_letters.framed, LETTERS)))
+    pair[0].sendall(sent(*LETTERS))
     assert [inbox.read() for _ in LETTERS] == LETTERS
 
 
 @pytest.mark.parametrize("size", [0, 2, 4, 10])
 def test_of_a_letter_that_is_torn_nothing_is_heard(pair: tuple[socket.socket, socket.socket], size: int) -> None:
-    pair[0].sendall(_letters.framed(LETTERS[0]) + _letters.framed(LETTERS[1])[:size])
+    pair[0].sendall(sent(LETTERS[0]) + sent(LETTERS[1])[:size])
     pair[0].close()
     inbox = Inbox(pair[1])
     assert [inbox.read(), inbox.read()] == [LETTERS[0], None]
@@ -47,7 +47,7 @@ def test_of_a_letter_that_is_torn_nothing_is_heard(pair: tuple[socket.socket, so
 
 def test_who_leaves_without_listening_is_heard_to_the_end(pair: tuple[socket.socket, socket.socket]) -> None:
     pair[1].sendall(_letters.line(News("written", 1)))
-    pair[0].sendall(b"".join(map(_letters.framed, LETTERS[:2])))
+    pair[0].sendall(sent(*LETTERS[:2]))
     pair[0].close()
     inbox = Inbox(pair[1])
     assert [inbox.read() for _ in range(3)] == [*LETTERS[:2], None]

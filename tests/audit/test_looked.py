@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from gateway.audit.looked import Looked
+from gateway.audit.looked import Looked, looks
 from gateway.config import Source, build
-from gateway.types import Exchange, Principal
 from tests.audit.rules import MASKING, rules
 
 LOOKING: list[dict[str, Any]] = [
@@ -17,7 +16,7 @@ LOOKING: list[dict[str, Any]] = [
     for side in ("input", "output")
 ]
 FEW = {**LOOKING[1], "check": {"type": "pii", "kinds": ["card"]}}
-HERE = Exchange("rt-1", "chat", "m", Principal(), ())
+HERE = "chat", "m", "default", "standard"
 BOTH = frozenset({"system", "user"})
 
 
@@ -33,9 +32,9 @@ BOTH = frozenset({"system", "user"})
     ],
 )
 def test_what_rules_look_for_themselves_need_not_be_looked_for_again(more: list[dict[str, Any]], clean: bool) -> None:
-    assert Looked(rules(*more)).clean(HERE, BOTH) is clean
+    assert Looked(looks(rules(*more))).clean(*HERE, BOTH) is clean
 
 
 def test_the_rules_as_shipped_look_for_all_that_is_to_be_redacted_of_a_question_and_its_answer() -> None:
     shipped = build(Source(Path(__file__).parents[2] / "rules" / "gateway.yaml"))
-    assert Looked(shipped.rules.values()).clean(HERE, frozenset({"user"}))
+    assert Looked(looks(shipped.rules.values())).clean(*HERE, frozenset({"user"}))

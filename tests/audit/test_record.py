@@ -24,23 +24,25 @@ def trip(**fields: Any) -> Trip:
     return Trip(0.0, "chat", 200, exchange=ASKED, at=1.5, revision="rev", backend="up", **fields)
 
 
-def handed(made: Trip, seconds: float = 0.0, words: Kept | None = None, clean: bool = False) -> Row:
+def handed(made: Trip, words: Kept | None = None, judged: bool = False) -> Row:
     """An exchange as it arrives."""
-    return Row._make(record.row(made, ASKED, seconds, words, clean))
+    return Row._make(record.row(made, ASKED, words, judged))
 
 
 def test_an_exchange_is_handed_over_as_it_went() -> None:
-    made = trip(draft=Draft(usage=Usage(7, 5), finish={0: "stop"}), captures=[{"capture": "c1"}], tried=("R101",))
-    row = handed(made, 0.5, Kept([("user", "hi")], {0: "ho"}, 2), clean=True)
+    made = trip(
+        draft=Draft(usage=Usage(7, 5), finish={0: "stop"}), captures=[{"capture": "c1"}], tried=("R101",), seconds=0.5
+    )
+    row = handed(made, Kept([("user", "hi")], {0: "ho"}, 2), judged=True)
     assert (row.at, row.id, row.tenant, row.tier, row.surface, row.model) == (1.5, "rt-1", "acme", "gold", "chat", "m")
     assert (row.backend, row.stream, row.choices, row.status, row.revision) == ("up", True, 1, 200, "rev")
     assert (row.seconds, row.first, row.usage, row.session, row.tried) == (0.5, None, (7, 5), "Li Wei", ("R101",))
-    assert (row.finish, row.captures, row.clean) == ({0: "stop"}, [{"capture": "c1"}], True)
+    assert (row.finish, row.captures, row.judged) == ({0: "stop"}, [{"capture": "c1"}], True)
     assert row.words == Kept([("user", "hi")], {0: "ho"}, 2)
 
 
 def test_without_words_none_are_handed_over() -> None:
-    assert handed(trip(), 0.5).words is None
+    assert handed(trip()).words is None
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,8 @@ def test_without_words_none_are_handed_over() -> None:
     ],
 )
 def test_the_draft_goes_along_if_anything_was_found(draft: Draft, quiet: bool) -> None:
-    assert handed(trip(draft=draft)).draft is (None if quiet else draft)
+    row = handed(trip(draft=draft), judged=True)
+    assert (row.draft, row.judged) == ((None, True) if quiet else (draft, False))
 
 
 def test_what_makes_an_answer_come_out_as_it_did_is_told() -> None:
