@@ -32,6 +32,7 @@ class Trip:
     exchange: Exchange | None = None
     draft: Draft = field(default_factory=Draft)
     at: float = field(default_factory=time)  # when it came, in seconds since 1970
+    size: int = 0  # bytes of its body
     revision: str = ""  # of the configuration it was judged by
     tried: tuple[str, ...] = ()  # reason codes of whose policies it got one that is being tried
     backend: str = ""  # who was asked

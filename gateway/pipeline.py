@@ -157,7 +157,8 @@ class Pipeline:
             trip.surface = surface.name
             with marks.stage("admit"):
                 exchange, body = inlet.admit(surface, inbound.headers, inbound.body, principal)
-            trip.exchange, trip.revision, trip.tried = exchange, house.revision, house.terms.tried(exchange)
+            trip.exchange, trip.size = exchange, len(inbound.body)
+            trip.revision, trip.tried = house.revision, house.terms.tried(exchange)
             house = house.of(exchange)
             trip.recorded = any(witness.wants(exchange, house) for witness in self.witnesses)
             errand = Errand(house, surface, exchange, trip, self._metrics, self._upstream)

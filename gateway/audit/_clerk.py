@@ -11,18 +11,19 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Mapping
 from functools import partial
 from threading import Lock
-from typing import Any
+
+from msgspec import Raw
 
 from gateway.audit import _letters, _row
-from gateway.audit._kept import Kept
+from gateway.audit._kept import Kept, kept
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._row import Row
 from gateway.audit._words import Policy, Words
 from gateway.audit._writer import Record, Writer
 from gateway.audit.looked import Looked
+from gateway.types import Exchange
 
 LONGEST = 4000  # characters of what is logged
 
@@ -53,7 +54,7 @@ class Clerk:
     def __init__(self, begin: Begin, teller: Teller) -> None:
         self._writer = Writer(begin.folder, begin.bounds, teller.count, begin.again)
         self._skip = begin.skip
-        self._words, self._looked = Words(Policy("none")), Looked(())
+        self._words, self._looked, self._room = Words(Policy("none")), Looked(()), 0
 
     def work(self, inbox: Inbox) -> None:
         """Until there are no more letters."""
@@ -65,28 +66,35 @@ class Clerk:
     def _take(self, letter: Letter) -> None:
         match letter:
             case Standing(policy, house):
-                self._words, self._looked = _words(policy), Looked(policy.looks)
+                self._words, self._looked, self._room = _words(policy), Looked(policy.looks), policy.room
                 self._writer.put([Record(house, sticks=True)])
             case Batch(rows, lost):
                 skip, self._skip = self._skip, 0
-                self._writer.put(list(map(self._record, rows[skip:])), 0 if skip else lost)
+                self._writer.put(
+                    [self._record(row) for row in rows[skip:] if isinstance(row, Raw)], 0 if skip else lost
+                )
             case _:
                 raise ValueError(f"this is no letter for a clerk at work: {letter!r}")
 
-    def _record(self, told: tuple[Any, ...] | Mapping[str, Any]) -> Record:
-        if not isinstance(told, tuple):
-            return Record(told)
-        row = Row._make(told)
-        words, draft = row.words, row.draft
-        if words is None:
-            return Record(_row.told(row))
-        findings, refined = (draft.findings, draft.refined) if draft else ((), {})
-        clean = row.judged and self._is_looked_at(row, words)
-        return Record(_row.told(row), partial(self._words.told, words, findings, refined, clean))
+    def _record(self, handed: Raw) -> Record:
+        try:
+            line = _row.read(handed)
+        except ValueError as fault:  # it still is one of those that were handed over
+            log.error("a line of the audit log arrived as nothing that can be read: %s", fault)
+            return Record({"kind": "unread", "why": str(fault)})
+        if not isinstance(line, Row):
+            return Record(line)
+        if not line.worded:
+            return Record(_row.told(line))
+        words = kept(line.exchange.texts, line.said, self._room)
+        words = words._replace(left_out=words.left_out + line.left_out)
+        findings, refined = (line.draft.findings, line.draft.refined) if line.draft else ((), {})
+        clean = line.judged and self._is_looked_at(line.exchange, words)
+        return Record(_row.told(line), partial(self._words.told, words, findings, refined, clean))
 
-    def _is_looked_at(self, row: Row, words: Kept) -> bool:
-        roles = frozenset([role for role, _ in words.asked])
-        return self._looked.clean(row.surface, row.model, row.tenant, row.tier, roles)
+    def _is_looked_at(self, asked: Exchange, words: Kept) -> bool:
+        roles, who = frozenset([role for role, _ in words.asked]), asked.principal
+        return self._looked.clean(asked.surface, asked.model, who.tenant, who.tier, roles)
 
 
 def _words(policy: Policy) -> Words:

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,7 +27,7 @@ log = logging.getLogger(__name__)
 
 ROOM = 64 << 20  # bytes that may be with the clerk
 LETTER = 64  # lines that go together
-_UNTELLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)
+_UNTELLABLE = (TypeError, ValueError)
 
 Line: TypeAlias = tuple[Any, ...] | Mapping[str, Any]  # the fields of a row, or a line as it is
 Item = Trip | Mapping[str, Any]  # an exchange that is over, or a line as it is
@@ -105,15 +104,28 @@ class Desk:
             return
         self._items, self._lost = [], 0
         try:
-            rows = [self._tell(item) if isinstance(item, Trip) else item for item in items]
-            letter = _letters.written(Batch(rows, lost))
+            letter = self._written(items, lost)
+        except _UNTELLABLE:
+            self._lost = lost
+            items = [item for item in items if self._is_tellable(item)]
+            letter, self._lost = self._written(items, self._lost), 0
+        self._send(Parcel(letter, self._standing, len(items)))
+
+    def _written(self, items: Sequence[Item], lost: int) -> bytes:
+        rows = [self._tell(item) if isinstance(item, Trip) else item for item in items]
+        return _letters.written(Batch(rows, lost))
+
+    def _is_tellable(self, item: Item) -> bool:
+        """Else it is lost."""
+        try:
+            self._written([item], 0)
         except _UNTELLABLE as fault:
-            log.error("%d lines of the audit log are lost: %r", len(items), fault)
-            self._count("lost", len(items))
-            self._lost = lost + len(items)
-            self._waiting -= len(items)
-        else:
-            self._send(Parcel(letter, self._standing, len(items)))
+            log.error("a line of the audit log is lost: %r", fault)
+            self._count("lost", 1)
+            self._lost += 1
+            self._waiting -= 1
+            return False
+        return True
 
     def _send(self, parcel: Parcel) -> None:
         self._sent.append(parcel)

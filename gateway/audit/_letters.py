@@ -1,7 +1,8 @@
 """What the gateway and its clerk write to each other, over a pair of sockets that nobody else holds.
 
 To the clerk: frames, each with its length before it. `Begin` first; then `Standing` and `Batch` in any order; `End`
-when the gateway ends as it should. Back: a line of JSON each for what became of lines, and for what is to be logged.
+when the gateway ends as it should. Batches come with the traffic and are told by msgspec, which takes a third of the
+time that pickle does. Back: a line of JSON each for what became of lines, and for what is to be logged.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
+from msgspec import Raw
+from msgspec.msgpack import Decoder, Encoder
 
 from gateway.audit._log import Bounds
 from gateway.audit._words import Policy
@@ -40,10 +43,16 @@ class Standing(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What is to be written: fields of a `Row`, or a line as it is. `lost`: lines that found no room before it."""
+    """What is to be written: fields of a `Row`, or a line as it is, each of them `Raw` when they arrive. `lost`: lines
+    that found no room before it."""
 
-    rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]
+    rows: Sequence[tuple[Any, ...] | Mapping[str, Any]] | Sequence[Raw]
     lost: int = 0
+
+
+class _Arrived(NamedTuple):
+    rows: list[Raw]
+    lost: int
 
 
 class End(NamedTuple):
@@ -53,8 +62,18 @@ class End(NamedTuple):
 Letter: TypeAlias = Begin | Standing | Batch | End
 
 
+_PICKLED = 0x80  # what every pickle begins with, and no batch
+_BATCH, _ARRIVED = Encoder(), Decoder(_Arrived)
+
+
 def written(letter: Letter) -> bytes:
-    return pickle.dumps(letter, protocol=5)
+    """TypeError or ValueError if it holds what can't be told."""
+    if not isinstance(letter, Batch):
+        return pickle.dumps(letter, protocol=5)
+    try:
+        return _BATCH.encode(letter)
+    except (OverflowError, RecursionError) as fault:
+        raise ValueError(*fault.args) from fault
 
 
 def framed(told: bytes) -> tuple[bytes, bytes]:
@@ -74,8 +93,7 @@ class Inbox:
         told = self._take(_LENGTH.unpack(head)[0]) if head else None
         if told is None:
             return None
-        letter: Letter = pickle.loads(told)
-        return letter
+        return _read(told)
 
     def _take(self, size: int) -> bytes | None:
         while len(self._data) < size:
@@ -89,6 +107,13 @@ class Inbox:
         taken = bytes(self._data[:size])
         del self._data[:size]
         return taken
+
+
+def _read(told: bytes) -> Letter:
+    if told[0] != _PICKLED:
+        return Batch(*_ARRIVED.decode(told))
+    letter: Letter = pickle.loads(told)
+    return letter
 
 
 class News(NamedTuple):

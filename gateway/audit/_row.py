@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from gateway.audit._kept import Kept
-from gateway.types import Attempt, Draft, Finding, Outcome, Refined, Verdict
+from msgspec import Raw
+from msgspec.msgpack import Decoder
+
+from gateway.types import Attempt, Draft, Exchange, Finding, Outcome, Refined, Usage, Verdict
 
 MOST = 200  # findings or cuts of one exchange that are listed
 
@@ -20,33 +22,32 @@ class Row(NamedTuple):
     """How an exchange went. Most are quiet: nothing was found, cut back or read again; of these there is no draft."""
 
     at: float
-    id: str
-    tenant: str
-    tier: str
-    surface: str
-    model: str
+    exchange: Exchange
     backend: str
-    stream: bool
-    choices: int
     status: int
     revision: str
     seconds: float
     first: float | None
-    usage: tuple[int, int] | None
-    session: str
     tried: Sequence[str]
     parameters: Mapping[str, int | float]
+    usage: Usage | None
     finish: Mapping[int, str]
     captures: Sequence[Mapping[str, Any]]
     draft: Draft | None
     judged: bool  # by the rules that are in force, of which none has found anything or failed
-    asked: Sequence[tuple[str, str]] | None  # None: none of its words are to be written
+    worded: bool  # its words are there: those of the exchange, and these
     said: Mapping[int, str]
-    left_out: int
+    left_out: int  # texts of the request
 
-    @property
-    def words(self) -> Kept | None:
-        return None if self.asked is None else Kept(self.asked, self.said, self.left_out)
+
+Line: TypeAlias = Row | dict[str, Any]  # an exchange, or a line as it is
+
+_LINE: Decoder[Line] = Decoder(Line)
+
+
+def read(handed: Raw) -> Line:
+    """A line as it arrives. ValueError if it is none."""
+    return _LINE.decode(handed)
 
 
 def told(row: Row) -> dict[str, Any]:
@@ -54,27 +55,27 @@ def told(row: Row) -> dict[str, Any]:
 
     Of a quiet exchange the line is short: what is not in it is as `story.QUIET` says.
     """
-    draft = row.draft
+    draft, asked, usage = row.draft, row.exchange, row.usage
     line: dict[str, Any] = {
         "at": round(row.at, 3),
         "kind": "exchange",
-        "id": row.id,
-        "tenant": row.tenant,
-        "tier": row.tier,
-        "surface": row.surface,
-        "model": row.model,
+        "id": asked.id,
+        "tenant": asked.principal.tenant,
+        "tier": asked.principal.tier,
+        "surface": asked.surface,
+        "model": asked.model,
         "backend": row.backend,
-        "stream": row.stream,
-        "choices": row.choices,
+        "stream": asked.stream,
+        "choices": asked.choices,
         "status": row.status,
         "verdict": (draft.verdict if draft else Verdict.ALLOW).word,
         "revision": row.revision,
         "seconds": round(row.seconds, 4),
         "first": round(row.first, 4) if row.first is not None else None,
-        "usage": row.usage,
+        "usage": (usage.prompt, usage.completion) if usage else None,
     }
-    if row.session:
-        line["session"] = _named(row.tenant, row.session)
+    if asked.session:
+        line["session"] = _named(asked.principal.tenant, asked.session)
     if row.finish:
         line["finish"] = {str(choice): why for choice, why in row.finish.items()}
     more = {"tried": row.tried, "parameters": row.parameters, "captures": row.captures}

@@ -19,12 +19,14 @@ Put = Callable[[str], Any]  # a text as it is written down
 
 
 class Policy(NamedTuple):
-    """What may be written. `masking`: what rules that mask look for; `looks`: where rules look for personal data."""
+    """What may be written. `masking`: what rules that mask look for; `looks`: where rules look for personal data.
+    `room`: characters of an exchange's texts at most."""
 
     text: TextPolicy
     key: bytes = b""  # for `hash`
     masking: Sequence[Check] = ()
     looks: Sequence[Look] = ()
+    room: int = 1 << 14
 
 
 class Words:

@@ -17,14 +17,17 @@ from gateway.audit._kept import kept
 from gateway.audit._letters import Standing
 from gateway.audit._words import Policy
 from gateway.audit.looked import looks
+from gateway.audit.record import Words
 from gateway.audit.settings import Auditing
 from gateway.checks import Check
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.metrics import Metrics
 from gateway.rules import Rule
-from gateway.types import Action, Exchange, Reuse
+from gateway.types import Action, Exchange, Reuse, Text
 from gateway.witness import Witness
+
+EASY = 4  # times as much as there is room for is handed over as it is: the clerk takes out what is too much
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +54,7 @@ class Auditor(Witness):
         if self._desk is not None and spec is not None:
             self._revision, self._breaks = house.revision, self._metrics.breaks
             rules = house.rules.values()
-            self._desk.stand(Standing(Policy(spec.text, spec.key, masking(rules), looks(rules)), told))
+            self._desk.stand(Standing(Policy(spec.text, spec.key, masking(rules), looks(rules), spec.text_chars), told))
 
     def wants(self, exchange: Exchange, house: House) -> bool:
         return self._desk is not None and self._spec is not None and self._spec.text != "none"
@@ -68,7 +71,12 @@ class Auditor(Witness):
             return record.row(trip, exchange)
         # What was refused may not have been judged; a check that broke has looked at nothing, and may not say so.
         judged = trip.status < 400 and trip.revision == self._revision and self._metrics.breaks == self._breaks
-        return record.row(trip, exchange, kept(exchange.texts, trip.said, spec.text_chars), judged)
+        said = trip.said
+        if trip.size <= EASY * spec.text_chars:
+            return record.row(trip, exchange, Words(said), judged)
+        words = kept(exchange.texts, said, spec.text_chars)
+        exchange = exchange._replace(texts=tuple(Text((), role, text) for role, text in words.asked))
+        return record.row(trip, exchange, Words(words.said, words.left_out), judged)
 
     def reuse(self, reuse: Reuse) -> None:
         if self._desk is not None:

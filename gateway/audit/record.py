@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from gateway.audit._kept import Kept
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.rules import Rule
@@ -22,37 +21,40 @@ _PARAMETERS = frozenset(
         *("presence_penalty", "frequency_penalty", "repetition_penalty", "min_tokens"),
     }
 )
-_WORDLESS: tuple[Any, ...] = (None, {}, 0)
 
 
-def row(trip: Trip, asked: Exchange, words: Kept | None = None, judged: bool = False) -> tuple[Any, ...]:
+class Words(NamedTuple):
+    """What an answer says, and how many texts of its request are left out."""
+
+    said: Mapping[int, str]
+    left_out: int = 0
+
+
+_NONE = Words({})
+
+
+def row(trip: Trip, asked: Exchange, words: Words | None = None, judged: bool = False) -> tuple[Any, ...]:
     """An exchange as it is handed over: the fields of a `Row` in their order, since a plain tuple takes half the time.
     `judged`: if it is quiet, the rules that are in force have found nothing in it."""
-    draft, who = trip.draft, asked.principal
+    draft, sent = trip.draft, trip.asked
     loud = draft.findings or draft.attempts or draft.refined
     return (
         trip.at,
-        asked.id,
-        who.tenant,
-        who.tier,
-        asked.surface,
-        asked.model,
+        asked if words else asked._replace(texts=()),
         trip.backend,
-        asked.stream,
-        asked.choices,
         trip.status,
         trip.revision,
         trip.seconds,
         trip.first,
-        (draft.usage.prompt, draft.usage.completion) if draft.usage else None,
-        asked.session,
         trip.tried,
-        _parameters(trip.asked) if trip.asked and not _PARAMETERS.isdisjoint(trip.asked) else {},
+        _parameters(sent) if sent and not _PARAMETERS.isdisjoint(sent) else {},
+        draft.usage,
         draft.finish,
         trip.captures,
         draft if loud else None,
         judged and not loud,
-        *(words or _WORDLESS),
+        words is not None,
+        *(words or _NONE),
     )
 
 

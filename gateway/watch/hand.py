@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 Note = Callable[[str, Mapping[str, Any]], None]
 
 OFF = Controlling(mode="off")
+NOBODY: frozenset[str] = frozenset()
 
 
 class Hand(Witness):
@@ -66,7 +67,8 @@ class Hand(Witness):
     @property
     def tried(self) -> frozenset[str]:
         """The codes that some sessions try again: measured apart from all others, and as often as can be."""
-        return frozenset(code for code, brake in self.overlay.codes.items() if brake.tried is not None)
+        codes = self.overlay.codes  # of none as a rule, and each exchange asks
+        return frozenset(code for code, brake in codes.items() if brake.tried is not None) if codes else NOBODY
 
     def house(self, house: House) -> House:
         """A house with what is in force above its terms. Cheap: it is asked for with each request."""

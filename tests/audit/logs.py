@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Raw
 
-from gateway.audit import _letters
-from gateway.audit._letters import Letter
+from gateway.audit import _letters, _row
+from gateway.audit._letters import Batch, Letter
 from gateway.audit._log import Bounds, Log
+from gateway.audit._row import Row
 from gateway.types import Reuse
 
 LARGE = 1 << 30
@@ -34,6 +36,17 @@ HOUSE: Mapping[str, Any] = {
 def sent(*letters: Letter) -> bytes:
     """Letters as they go to a clerk."""
     return b"".join(part for letter in letters for part in _letters.framed(_letters.written(letter)))
+
+
+def arrived(handed: tuple[Any, ...]) -> Row:
+    """What is handed over of an exchange, as the clerk has it."""
+    batch = _letters._read(_letters.written(Batch([handed])))
+    assert isinstance(batch, Batch)
+    (raw,) = batch.rows
+    assert isinstance(raw, Raw)
+    row = _row.read(raw)
+    assert isinstance(row, Row)
+    return row
 
 
 def name(number: int) -> str:

@@ -234,6 +234,29 @@ async def test_no_words_are_kept_where_none_are_to_be(tmp_path: Path) -> None:
     assert "said" not in line
 
 
+SYSTEM, USER = "a " * 20, "b " * 20
+
+
+@pytest.mark.parametrize(
+    ("room", "asked", "left_out"),
+    [(24, [("user", USER[:13] + "…")], 1), (60, [("system", SYSTEM[:9] + "…"), ("user", USER)], None)],
+    ids=["handed over as far as there is room", "cut by the clerk"],
+)
+async def test_of_a_long_exchange_the_latest_words_are_written(
+    tmp_path: Path, room: int, asked: list[tuple[str, str]], left_out: int | None
+) -> None:
+    audit = {"text": "full", "text_chars": room}
+    async with (
+        upstream(answers(completion("It is fine."))) as (url, _),
+        gateway(tmp_path, [url], [], audit=audit) as running,
+    ):
+        told = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": USER}]
+        await running.chat(messages=told)
+        (line,) = await written(running)
+    assert (line["said"], line.get("left_out")) == ({"0": "It is fine."}, left_out)
+    assert [(one["role"], one["text"]) for one in line["asked"]] == asked
+
+
 async def test_what_an_engine_reused_is_written_and_leads_back(tmp_path: Path) -> None:
     long = "The rules of the house are these. " * 120
     async with (

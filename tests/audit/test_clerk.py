@@ -12,15 +12,15 @@ import pytest
 
 from gateway.audit import _letters, record
 from gateway.audit._clerk import LONGEST, Clerk, Teller
-from gateway.audit._kept import Kept
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._words import Policy
 from gateway.audit.looked import Look
+from gateway.audit.record import Words
 from gateway.checks import _matcher
 from gateway.checks.pii import Kind
 from gateway.ledger import Trip
 from gateway.rules import When
-from gateway.types import Action, Draft, Exchange, Finding, Principal, Side
+from gateway.types import Action, Draft, Exchange, Finding, Principal, Side, Text
 from tests.audit.logs import HOUSE, USUAL, kinds, lines, name, sent
 
 MAIL = "li.wei@example.com"
@@ -29,10 +29,9 @@ FOUND = Finding("out", "R205", Action.BLOCK, 0, 6, text="surely")
 
 
 def row(number: int, judged: bool = False, draft: Draft | None = None, words: bool = True) -> tuple[Any, ...]:
-    asked = Exchange(name(number), "chat", "m", Principal(), (), True)
+    asked = Exchange(name(number), "chat", "m", Principal(), (Text((), "user", f"I am {MAIL}"),), True)
     trip = Trip(0.0, "chat", 200, exchange=asked, draft=draft or Draft())
-    told = Kept([("user", f"I am {MAIL}")], {0: "surely fine"}) if words else None
-    return record.row(trip, asked, told, judged)
+    return record.row(trip, asked, Words({0: "surely fine"}) if words else None, judged)
 
 
 @pytest.fixture
@@ -83,6 +82,23 @@ def test_if_nobody_can_redact_no_words_are_written(
     done(pair, Begin(tmp_path, USUAL), Standing(Policy("redacted"), HOUSE), Batch([row(1)]), End())
     assert "asked" not in lines(tmp_path)[2]
     assert "no words are written" in caplog.text
+
+
+def test_what_can_t_be_read_has_a_line_that_says_so(
+    tmp_path: Path, pair: tuple[socket.socket, socket.socket], caplog: pytest.LogCaptureFixture
+) -> None:
+    done(pair, Begin(tmp_path, USUAL), Batch([row(1)[:4], row(2)]), End())
+    assert kinds(tmp_path) == ["start", "unread", "exchange", "stop"]
+    assert "length" in lines(tmp_path)[1]["why"]
+    assert "can be read" in caplog.text
+
+
+def test_of_too_many_words_as_many_are_written_as_there_is_room_for(
+    tmp_path: Path, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    done(pair, Begin(tmp_path, USUAL), Standing(Policy("full", room=8), HOUSE), Batch([row(1)]), End())
+    (line,) = (line for line in lines(tmp_path) if line["kind"] == "exchange")
+    assert (line["said"], line["asked"], line["left_out"]) == ({"0": "surely f…"}, [], 1)
 
 
 def test_when_the_gateway_is_no_more_all_is_written_and_left_as_broken_off(

@@ -16,11 +16,11 @@ import pytest
 
 from gateway.audit import _desk, _hire, record
 from gateway.audit._desk import Desk, Line
-from gateway.audit._kept import kept
 from gateway.audit._letters import Standing
 from gateway.audit._log import Bounds
 from gateway.audit._words import Policy
 from gateway.audit.proof import verified
+from gateway.audit.record import Words
 from gateway.ledger import Trip
 from gateway.types import Exchange, Principal, Text
 from tests.audit.logs import HOUSE, LARGE, USUAL, kinds, lines, name
@@ -41,7 +41,7 @@ def trip(number: int, text: str = "hello") -> Trip:
 
 def told(made: Trip) -> Line:
     assert made.exchange is not None
-    return record.row(made, made.exchange, kept(made.exchange.texts, made.said, LARGE))
+    return record.row(made, made.exchange, Words(made.said))
 
 
 @asynccontextmanager
@@ -193,11 +193,14 @@ async def test_what_a_disk_refuses_to_the_end_is_lost_counted_and_told(
 async def test_what_can_t_be_handed_over_is_given_up_and_the_rest_goes_on(tmp_path: Path) -> None:
     counts = Counted()
     async with desk(tmp_path, counts) as made:
-        made.put({"kind": "odd", "what": lambda: None})
-        await until(lambda: counts["lost"] == 1, 20)
         made.put(trip(1))
+        made.put({"kind": "odd", "what": lambda: None})
+        made.put(trip(2))
+        await until(lambda: counts["lost"] == 1, 20)
+        made.put(trip(3))
     assert [line["lost"] for line in lines(tmp_path) if "lost" in line] == [1]
-    assert ids(tmp_path) == [name(1)]
+    assert ids(tmp_path) == [name(1), name(2), name(3)]
+    assert counts["written"] == 4
 
 
 async def test_when_the_gateway_is_killed_the_clerk_writes_what_he_was_given(tmp_path: Path) -> None:

@@ -6,20 +6,25 @@ import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import Raw
 
-from gateway.audit import _letters
+from gateway.audit import _letters, _row, record
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._words import Policy
 from gateway.audit.auditor import masking
-from tests.audit.logs import HOUSE, USUAL, sent
+from gateway.ledger import Trip
+from gateway.types import Exchange, Principal
+from tests.audit.logs import HOUSE, USUAL, arrived, sent
 from tests.audit.rules import MASKING, rules
 
+ROW = record.row(Trip(0.0), Exchange("rt-1", "chat", "m", Principal(), ()))
 LETTERS: list[Letter] = [
     Begin(Path("audit"), USUAL, 3, 1),
     Standing(Policy("redacted", b"k", masking(rules(MASKING))), HOUSE),
-    Batch([("a", 1, None, {"b": 2.5}), {"kind": "act"}], 4),
+    Batch((ROW, {"kind": "act"}), 4),
     End(),
 ]
 
@@ -34,7 +39,11 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 def test_letters_arrive_as_they_were_sent(pair: tuple[socket.socket, socket.socket]) -> None:
     inbox = Inbox(pair[1])
     pair[0].sendall(sent(*LETTERS))
-    assert [inbox.read() for _ in LETTERS] == LETTERS
+    begin, standing, batch, end = [inbox.read() for _ in LETTERS]
+    assert [begin, standing, end] == [LETTERS[0], LETTERS[1], LETTERS[3]]
+    assert isinstance(batch, Batch)
+    assert [_row.read(raw) for raw in batch.rows if isinstance(raw, Raw)] == [arrived(ROW), {"kind": "act"}]
+    assert batch.lost == 4
 
 
 @pytest.mark.parametrize("size", [0, 2, 4, 10])
@@ -57,3 +66,9 @@ def test_news_arrive_as_they_were_sent() -> None:
     for told in (News("written", 7), News("log", 0, logging.ERROR, "a\nb")):
         line = _letters.line(told)
         assert (line.count(b"\n"), _letters.news(line)) == (1, told)
+
+
+@pytest.mark.parametrize("odd", [{"a": object()}, {"a": 1 << 70}, {"a": "\ud800"}])
+def test_what_can_t_be_told_is_a_fault_of_the_letter(odd: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        _letters.written(Batch([odd]))

@@ -9,40 +9,42 @@ import orjson
 import pytest
 
 from gateway.audit import record
-from gateway.audit._kept import Kept
 from gateway.audit._row import Row
+from gateway.audit.record import Words
 from gateway.config import House, Source, build
 from gateway.ledger import Trip
-from gateway.types import Action, Attempt, Draft, Exchange, Finding, Outcome, Principal, Refined, Reuse, Usage
+from gateway.types import Action, Attempt, Draft, Exchange, Finding, Outcome, Principal, Refined, Reuse, Text, Usage
+from tests.audit.logs import arrived
 from tests.rig import regex, rule, write_config
 
 FINDING = Finding("out.promise", "R205", Action.REWIND, 4, 13, text="risk-free")
-ASKED = Exchange("rt-1", "chat", "m", Principal("acme", "gold"), (), True, session="Li Wei")
+TEXTS = (Text(("messages", 0, "content"), "user", "hi"),)
+ASKED = Exchange("rt-1", "chat", "m", Principal("acme", "gold"), TEXTS, True, session="Li Wei")
 
 
 def trip(**fields: Any) -> Trip:
     return Trip(0.0, "chat", 200, exchange=ASKED, at=1.5, revision="rev", backend="up", **fields)
 
 
-def handed(made: Trip, words: Kept | None = None, judged: bool = False) -> Row:
+def handed(made: Trip, words: Words | None = None, judged: bool = False) -> Row:
     """An exchange as it arrives."""
-    return Row._make(record.row(made, ASKED, words, judged))
+    return arrived(record.row(made, ASKED, words, judged))
 
 
 def test_an_exchange_is_handed_over_as_it_went() -> None:
     made = trip(
         draft=Draft(usage=Usage(7, 5), finish={0: "stop"}), captures=[{"capture": "c1"}], tried=("R101",), seconds=0.5
     )
-    row = handed(made, Kept([("user", "hi")], {0: "ho"}, 2), judged=True)
-    assert (row.at, row.id, row.tenant, row.tier, row.surface, row.model) == (1.5, "rt-1", "acme", "gold", "chat", "m")
-    assert (row.backend, row.stream, row.choices, row.status, row.revision) == ("up", True, 1, 200, "rev")
-    assert (row.seconds, row.first, row.usage, row.session, row.tried) == (0.5, None, (7, 5), "Li Wei", ("R101",))
+    row = handed(made, Words({0: "ho"}, 2), judged=True)
+    assert (row.at, row.exchange, row.backend, row.status, row.revision) == (1.5, ASKED, "up", 200, "rev")
+    assert (row.seconds, row.first, row.usage, row.tried) == (0.5, None, Usage(7, 5), ["R101"])
     assert (row.finish, row.captures, row.judged) == ({0: "stop"}, [{"capture": "c1"}], True)
-    assert row.words == Kept([("user", "hi")], {0: "ho"}, 2)
+    assert (row.worded, row.said, row.left_out) == (True, {0: "ho"}, 2)
 
 
 def test_without_words_none_are_handed_over() -> None:
-    assert handed(trip()).words is None
+    row = handed(trip())
+    assert (row.worded, row.exchange, row.said) == (False, ASKED._replace(texts=()), {})
 
 
 @pytest.mark.parametrize(

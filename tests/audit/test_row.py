@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 
 from gateway.audit import _row, record
-from gateway.audit._row import Row
 from gateway.ledger import Trip
 from gateway.types import Action, Attempt, Correction, Exchange, Finding, Outcome, Principal, Refined, Text, Usage
+from tests.audit.logs import arrived
 
 FINDING = Finding("out.promise", "R205", Action.REWIND, 4, 13, text="risk-free")
 
@@ -30,7 +30,7 @@ def test_the_path_of_an_exchange_is_told_without_its_words() -> None:
     draft.usage, draft.finish = Usage(7, 5), {0: "stop"}
     draft.refined[0] = Refined(Outcome.CORRECTED, "rules", (Correction("4%", "5%", "see"),), Usage(3, 2))
     made.captures.append({"capture": "c1", "donor": "c0", "mode": "prefix"})
-    line = _row.told(Row._make(record.row(made, asked)))
+    line = _row.told(arrived(record.row(made, asked)))
     assert (line["at"], line["kind"], line["id"], line["tenant"], line["tier"]) == (
         1_700_000_000.123,
         "exchange",
@@ -58,7 +58,7 @@ def test_a_session_has_a_name_that_is_the_same_each_time_and_its_tenant_s_own() 
     names = []
     for tenant, session in (("a", "s"), ("a", "s"), ("b", "s"), ("a", "t"), ("a", "")):
         made, asked = trip(session=session, principal=Principal(tenant))
-        names.append(_row.told(Row._make(record.row(made, asked))).get("session", ""))
+        names.append(_row.told(arrived(record.row(made, asked))).get("session", ""))
     assert names[0] == names[1] != ""
     assert len(set(names)) == 4
     assert names[-1] == ""
@@ -67,12 +67,12 @@ def test_a_session_has_a_name_that_is_the_same_each_time_and_its_tenant_s_own() 
 def test_of_very_many_findings_some_are_listed() -> None:
     made, asked = trip()
     made.draft.findings += [FINDING] * (_row.MOST + 3)
-    line = _row.told(Row._make(record.row(made, asked)))
+    line = _row.told(arrived(record.row(made, asked)))
     assert (len(line["findings"]), line["unlisted"]) == (_row.MOST, 3)
 
 
 def test_of_a_quiet_exchange_the_line_is_short() -> None:
     made, asked = trip()
-    line = _row.told(Row._make(record.row(made, asked)))
+    line = _row.told(arrived(record.row(made, asked)))
     assert (line["verdict"], line["usage"], line["first"]) == ("allow", None, None)
     assert not {"findings", "attempts", "refined", "captures", "parameters", "tried", "session", "finish"} & line.keys()
