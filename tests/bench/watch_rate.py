@@ -1,6 +1,6 @@
 """What watching costs a request: two gateways beside each other, one that watches itself and one that doesn't.
 
-    python -m tests.bench.watch_rate [--seconds 1] [--rounds 4] [--pairs 3]
+    python -m tests.bench.watch_rate [--seconds 0.3] [--rounds 12] [--pairs 6]
 
 Both run the rules as shipped, on one core, before one upstream that answers from memory; load, upstream, who takes the
 traces and the process that writes the audit log have the other core; `clerk_us` is what a request costs there. One of
@@ -171,7 +171,7 @@ def paired(args: argparse.Namespace) -> Laps:
         return uvloop.run(laps((made[0], made[1]), args))
 
 
-def measured(seconds: float = 1.0, count: int = 4, pairs: int = 3) -> dict[str, Any]:
+def measured(seconds: float = 0.3, count: int = 12, pairs: int = 6) -> dict[str, Any]:
     """All of it: `rate_cost` (a share) and `added_p50_ms` beside their quartiles, and whether each bar is reached."""
     args = argparse.Namespace(seconds=seconds, rounds=count)
     logging.disable(logging.WARNING)
@@ -196,9 +196,9 @@ def measured(seconds: float = 1.0, count: int = 4, pairs: int = 3) -> dict[str, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of a lap")
-    parser.add_argument("--rounds", type=int, default=4, help="pairs of laps, of each pair of gateways")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs of gateways")
+    parser.add_argument("--seconds", type=float, default=0.3, help="length of a lap")
+    parser.add_argument("--rounds", type=int, default=12, help="pairs of laps, of each pair of gateways")
+    parser.add_argument("--pairs", type=int, default=6, help="pairs of gateways")
     args = parser.parse_args()
     told = measured(args.seconds, args.rounds, args.pairs)
     print(json.dumps(told))
