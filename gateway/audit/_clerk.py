@@ -22,10 +22,11 @@ from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Stand
 from gateway.audit._row import Row
 from gateway.audit._words import Policy, Words
 from gateway.audit._writer import Record, Writer
-from gateway.audit.looked import Looked
 from gateway.types import Exchange
 
 LONGEST = 4000  # characters of what is logged
+
+NOTHING = Policy("none")
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Clerk:
     def __init__(self, begin: Begin, teller: Teller) -> None:
         self._writer = Writer(begin.folder, begin.bounds, teller.count, begin.again)
         self._skip = begin.skip
-        self._words, self._looked, self._room = Words(Policy("none")), Looked(()), 0
+        self._policy, self._words = NOTHING, Words(NOTHING)
 
     def work(self, inbox: Inbox) -> None:
         """Until there are no more letters."""
@@ -66,7 +67,7 @@ class Clerk:
     def _take(self, letter: Letter) -> None:
         match letter:
             case Standing(policy, house):
-                self._words, self._looked, self._room = _words(policy), Looked(policy.looks), policy.room
+                self._policy, self._words = policy, _words(policy)
                 self._writer.put([Record(house, sticks=True)])
             case Batch(rows, lost):
                 skip, self._skip = self._skip, 0
@@ -86,15 +87,15 @@ class Clerk:
             return Record(line)
         if not line.worded:
             return Record(_row.told(line))
-        words = kept(line.exchange.texts, line.said, self._room)
+        words = kept(line.exchange.texts, line.said, self._policy.room)
         words = words._replace(left_out=words.left_out + line.left_out)
         findings, refined = (line.draft.findings, line.draft.refined) if line.draft else ((), {})
         clean = line.judged and self._is_looked_at(line.exchange, words)
         return Record(_row.told(line), partial(self._words.told, words, findings, refined, clean))
 
     def _is_looked_at(self, asked: Exchange, words: Kept) -> bool:
-        roles, who = frozenset([role for role, _ in words.asked]), asked.principal
-        return self._looked.clean(asked.surface, asked.model, who.tenant, who.tier, roles)
+        roles, who, looked = frozenset([role for role, _ in words.asked]), asked.principal, self._policy.looked
+        return looked is not None and looked(asked.surface, asked.model, who.tenant, who.tier, roles)
 
 
 def _words(policy: Policy) -> Words:
@@ -103,7 +104,7 @@ def _words(policy: Policy) -> Words:
         return Words(policy)
     except (ValueError, MemoryError) as fault:
         log.error("no words are written to the audit log: %r", fault)
-        return Words(Policy("none"))
+        return Words(NOTHING)
 
 
 def main() -> None:

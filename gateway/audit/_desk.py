@@ -12,16 +12,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from gateway.audit import _letters
 from gateway.audit._hire import Hire
 from gateway.audit._letters import Batch, Begin, News, Standing
 from gateway.audit._log import Bounds
 from gateway.audit._writer import Count
-from gateway.ledger import Trip
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +28,10 @@ ROOM = 64 << 20  # bytes that may be with the clerk
 LETTER = 64  # lines that go together
 _UNTELLABLE = (TypeError, ValueError)
 
-Line: TypeAlias = tuple[Any, ...] | Mapping[str, Any]  # the fields of a row, or a line as it is
-Item = Trip | Mapping[str, Any]  # an exchange that is over, or a line as it is
+Fields: TypeAlias = tuple[Any, ...]  # those of a `Row`
+Line: TypeAlias = dict[str, Any]  # as it is to be written
+
+T = TypeVar("T")  # an exchange that is over
 
 
 class Parcel(NamedTuple):
@@ -42,13 +43,13 @@ class Parcel(NamedTuple):
     skip: int = 0  # lines of it that are written
 
 
-class Desk:
-    """One chain's, from `start` to `stop`. `tell` says what is handed over of an exchange; `count` hears what becomes
+class Desk(Generic[T]):
+    """One chain's, from `start` to `stop`. `tell` gives the fields of an exchange's `Row`; `count` hears what becomes
     of lines."""
 
-    def __init__(self, folder: Path, bounds: Bounds, most: int, tell: Callable[[Trip], Line], count: Count) -> None:
+    def __init__(self, folder: Path, bounds: Bounds, most: int, tell: Callable[[T], Fields], count: Count) -> None:
         self._folder, self._bounds, self._most, self._tell, self._count = folder, bounds, most, tell, count
-        self._items: list[Item] = []
+        self._items: list[T | Line] = []
         self._sent: deque[Parcel] = deque()
         self._again = 0  # lines in them that a clerk had who is no more
         self._standing = b""
@@ -70,7 +71,7 @@ class Desk:
         self._waiting += 1
         self._send(Parcel(self._standing, self._standing))
 
-    def put(self, item: Item) -> None:
+    def put(self, item: T | Line) -> None:
         """Have it written; what there is to tell of it is asked a moment later."""
         if self._waiting >= self._most or self._held > ROOM:
             self._lost += 1
@@ -111,11 +112,11 @@ class Desk:
             letter, self._lost = self._written(items, self._lost), 0
         self._send(Parcel(letter, self._standing, len(items)))
 
-    def _written(self, items: Sequence[Item], lost: int) -> bytes:
-        rows = [self._tell(item) if isinstance(item, Trip) else item for item in items]
+    def _written(self, items: Sequence[T | Line], lost: int) -> bytes:
+        rows = [item if isinstance(item, dict) else self._tell(item) for item in items]
         return _letters.written(Batch(rows, lost))
 
-    def _is_tellable(self, item: Item) -> bool:
+    def _is_tellable(self, item: T | Line) -> bool:
         """Else it is lost."""
         try:
             self._written([item], 0)

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 from gateway.audit._kept import Kept, cut
 from gateway.audit._redact import Redactor, without_found
-from gateway.audit.looked import Look
 from gateway.checks import Check
 from gateway.types import Action, Finding, Refined
 
@@ -19,13 +18,13 @@ Put = Callable[[str], Any]  # a text as it is written down
 
 
 class Policy(NamedTuple):
-    """What may be written. `masking`: what rules that mask look for; `looks`: where rules look for personal data.
-    `room`: characters of an exchange's texts at most."""
+    """What may be written. `masking`: what rules that mask look for; `looked`: whether rules have looked for all
+    personal data (`looked.py`). `room`: characters of an exchange's texts at most."""
 
     text: TextPolicy
     key: bytes = b""  # for `hash`
     masking: Sequence[Check] = ()
-    looks: Sequence[Look] = ()
+    looked: Callable[[str, str, str, str, frozenset[str]], bool] | None = None
     room: int = 1 << 14
 
 

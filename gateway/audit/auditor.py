@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gateway.audit import record
-from gateway.audit._desk import Desk, Line
+from gateway.audit._desk import Desk, Fields
 from gateway.audit._kept import kept
 from gateway.audit._letters import Standing
 from gateway.audit._words import Policy
-from gateway.audit.looked import looks
+from gateway.audit.looked import Looked
 from gateway.audit.record import Words
 from gateway.audit.settings import Auditing
 from gateway.checks import Check
@@ -38,7 +38,7 @@ class Auditor(Witness):
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
         self._spec: Auditing | None = None
-        self._desk: Desk | None = None
+        self._desk: Desk[Trip] | None = None
         self._revision = ""  # of the configuration that is in force
         self._breaks = 0  # of checks, when it came into force
 
@@ -54,7 +54,9 @@ class Auditor(Witness):
         if self._desk is not None and spec is not None:
             self._revision, self._breaks = house.revision, self._metrics.breaks
             rules = house.rules.values()
-            self._desk.stand(Standing(Policy(spec.text, spec.key, masking(rules), looks(rules), spec.text_chars), told))
+            self._desk.stand(
+                Standing(Policy(spec.text, spec.key, masking(rules), Looked.by(rules), spec.text_chars), told)
+            )
 
     def wants(self, exchange: Exchange, house: House) -> bool:
         return self._desk is not None and self._spec is not None and self._spec.text != "none"
@@ -63,7 +65,7 @@ class Auditor(Witness):
         if self._desk is not None and trip.exchange is not None:
             self._desk.put(trip)
 
-    def _told(self, trip: Trip) -> Line:
+    def _told(self, trip: Trip) -> Fields:
         """What is handed over of an exchange."""
         spec, exchange = self._spec, trip.exchange
         assert exchange is not None, "else it was not put"

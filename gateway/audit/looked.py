@@ -1,4 +1,7 @@
-"""What need not be looked for again before it is written: what the rules have looked for themselves."""
+"""What need not be looked for again before it is written: what the rules have looked for themselves.
+
+It goes to the clerk with the configuration.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,6 @@ class Look(NamedTuple):
     kinds: frozenset[Kind]
 
 
-def looks(rules: Iterable[Rule]) -> list[Look]:
-    """Those of a configuration."""
-    return [Look(rule.side, rule.when, rule.check.kinds) for rule in rules if isinstance(rule.check, Pii)]
-
-
 class Looked:
     """Knows of each exchange whether the rules of one configuration look for all personal data in it."""
 
@@ -32,7 +30,15 @@ class Looked:
         self._looks = tuple(looks)
         self._known = lru_cache(maxsize=4096)(self._all)
 
-    def clean(self, surface: str, model: str, tenant: str, tier: str, roles: frozenset[str]) -> bool:
+    @classmethod
+    def by(cls, rules: Iterable[Rule]) -> Looked:
+        """By the rules of a configuration."""
+        return cls(Look(rule.side, rule.when, rule.check.kinds) for rule in rules if isinstance(rule.check, Pii))
+
+    def __reduce__(self) -> tuple[type[Looked], tuple[tuple[Look, ...]]]:
+        return Looked, (self._looks,)
+
+    def __call__(self, surface: str, model: str, tenant: str, tier: str, roles: frozenset[str]) -> bool:
         """Whether an exchange in which no rule found anything has nothing that is to be redacted; `roles` speak in
         its request."""
         return self._known(surface, model, tenant, tier, roles)

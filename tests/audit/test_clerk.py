@@ -14,7 +14,7 @@ from gateway.audit import _letters, record
 from gateway.audit._clerk import LONGEST, Clerk, Teller
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._words import Policy
-from gateway.audit.looked import Look
+from gateway.audit.looked import Look, Looked
 from gateway.audit.record import Words
 from gateway.checks import _matcher
 from gateway.checks.pii import Kind
@@ -24,7 +24,7 @@ from gateway.types import Action, Draft, Exchange, Finding, Principal, Side, Tex
 from tests.audit.logs import HOUSE, USUAL, kinds, lines, name, sent
 
 MAIL = "li.wei@example.com"
-EVERYWHERE = [Look(side, When(), frozenset(Kind)) for side in Side]
+EVERYWHERE = Looked(Look(side, When(), frozenset(Kind)) for side in Side)
 FOUND = Finding("out", "R205", Action.BLOCK, 0, 6, text="surely")
 
 
@@ -55,7 +55,9 @@ def test_what_is_sent_is_written_as_the_configuration_wants_it(
     tmp_path: Path, pair: tuple[socket.socket, socket.socket]
 ) -> None:
     rows: list[Any] = [row(1), row(2, judged=True), row(3, draft=Draft([FOUND])), row(4, words=False), {"kind": "act"}]
-    news = done(pair, Begin(tmp_path, USUAL), Standing(Policy("redacted", looks=EVERYWHERE), HOUSE), Batch(rows), End())
+    news = done(
+        pair, Begin(tmp_path, USUAL), Standing(Policy("redacted", looked=EVERYWHERE), HOUSE), Batch(rows), End()
+    )
     assert kinds(tmp_path) == ["start", "house", *["exchange"] * 4, "act", "stop"]
     first, judged, loud, bare = (line for line in lines(tmp_path) if line["kind"] == "exchange")
     assert first["asked"] == loud["asked"] == [{"role": "user", "text": "I am [***]"}]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from gateway.audit import _desk, _hire, record
-from gateway.audit._desk import Desk, Line
+from gateway.audit._desk import Desk, Fields
 from gateway.audit._letters import Standing
 from gateway.audit._log import Bounds
 from gateway.audit._words import Policy
@@ -39,13 +39,13 @@ def trip(number: int, text: str = "hello") -> Trip:
     return made
 
 
-def told(made: Trip) -> Line:
+def told(made: Trip) -> Fields:
     assert made.exchange is not None
     return record.row(made, made.exchange, Words(made.said))
 
 
 @asynccontextmanager
-async def desk(folder: Path, counts: Counted, most: int = 1000, bounds: Bounds = USUAL) -> AsyncIterator[Desk]:
+async def desk(folder: Path, counts: Counted, most: int = 1000, bounds: Bounds = USUAL) -> AsyncIterator[Desk[Trip]]:
     made = Desk(folder, bounds, most, told, counts.note)
     made.start()
     made.stand(STANDING)

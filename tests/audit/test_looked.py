@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.audit.looked import Looked, looks
+from gateway.audit.looked import Looked
 from gateway.config import Source, build
 from tests.audit.rules import MASKING, rules
 
@@ -32,9 +32,9 @@ BOTH = frozenset({"system", "user"})
     ],
 )
 def test_what_rules_look_for_themselves_need_not_be_looked_for_again(more: list[dict[str, Any]], clean: bool) -> None:
-    assert Looked(looks(rules(*more))).clean(*HERE, BOTH) is clean
+    assert Looked.by(rules(*more))(*HERE, BOTH) is clean
 
 
 def test_the_rules_as_shipped_look_for_all_that_is_to_be_redacted_of_a_question_and_its_answer() -> None:
     shipped = build(Source(Path(__file__).parents[2] / "rules" / "gateway.yaml"))
-    assert Looked(looks(shipped.rules.values())).clean(*HERE, frozenset({"user"}))
+    assert Looked.by(shipped.rules.values())(*HERE, frozenset({"user"}))

@@ -34,7 +34,7 @@ from typing import Any
 import psutil
 
 from gateway.audit import proof, search
-from gateway.audit._desk import Desk, Line
+from gateway.audit._desk import Desk, Fields
 from gateway.audit._log import Bounds, Log
 from gateway.audit.auditor import Auditor
 from gateway.audit.search import searching
@@ -108,7 +108,7 @@ async def rate(count: int) -> dict[str, float]:
     return {"lines_s": count / seconds, "over_us": held / count * 1e6}
 
 
-def untold(_trip: Trip) -> Line:
+def untold(_trip: Trip) -> Fields:
     raise AssertionError("only lines are put here")
 
 
