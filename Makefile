@@ -37,8 +37,8 @@ test: setup-all setup-redis setup-prometheus setup-chromium  ## all tests, the o
 	$(ENGINE) -m pytest tests/engine/unit $(ARGS)
 	$(PYTEST) -m engine $(ARGS)
 
-test-fast: setup setup-redis setup-prometheus  ## the tests that need neither an engine nor the machine for themselves
-	$(PYTEST) -m "not engine and not alone" -n auto --dist worksteal $(ARGS)
+test-fast: setup setup-redis setup-prometheus  ## the tests that need neither an engine, nor the machine for themselves, nor long
+	$(PYTEST) -m "not engine and not alone and not long" -n auto --dist worksteal $(ARGS)
 
 check: setup  ## lint, formatting, types
 	$(VENV) -m ruff check .

@@ -258,6 +258,7 @@ def test_a_refine_file_that_makes_no_sense_is_told(tmp_path: Path, text: str) ->
     assert told.file.name == "refine.yaml"
 
 
+@pytest.mark.long
 def test_rules_that_are_too_large_together_are_told(tmp_path: Path) -> None:
     huge = r"[一-龥\w]{1,200}x[\w\u0400-\u04ff]{1,200}y"
     (told,) = complaints(lambda: house(tmp_path, [regex(f"{huge}{n}", id=f"r{n}") for n in range(20)]))

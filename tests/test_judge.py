@@ -148,6 +148,7 @@ def test_as_long_as_a_check_does_not_fail_nobody_notices() -> None:
     assert names(found(Judge([rule(Picky(fails=True))]), "all good")) == []
 
 
+@pytest.mark.long
 def test_rules_that_can_not_be_fused_are_refused_at_once() -> None:
     huge = r"[一-龥\w]{1,200}x[\w\u0400-\u04ff]{1,200}y"
     with pytest.raises(ValueError, match="smaller"):

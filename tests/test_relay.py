@@ -32,6 +32,7 @@ def test_the_client_gets_the_same_bytes_for_any_cut(rules: list[Rule], wire: byt
     assert got.draft.halted.keys() == whole.draft.halted.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_every_single_cut_of_a_masked_stream_gives_the_same_bytes(end: bytes) -> None:
     wire = b"".join([b": hello\n\n", *chat_stream("你好 bo", "mb 🙂")]).replace(b"\n", end)

@@ -111,6 +111,7 @@ async def test_an_edit_while_the_last_one_is_taken_in_is_not_missed(tmp_path: Pa
         await until(lambda: keeper.house.revision != revision, 4)
 
 
+@pytest.mark.long
 async def test_what_is_written_beside_a_file_is_not_read_as_configuration(tmp_path: Path) -> None:
     keeper, told = steward(tmp_path)
     async with followed(keeper):
@@ -126,6 +127,7 @@ async def test_what_is_written_beside_a_file_is_not_read_as_configuration(tmp_pa
         await until(lambda: len(told) > before, 15)
 
 
+@pytest.mark.long
 async def test_what_the_gateway_writes_itself_is_not_read_as_configuration(tmp_path: Path) -> None:
     """The sample, the review queue with all that stands beside it, and the audit log, in the folder of rules."""
     path = write_config(tmp_path, ["http://127.0.0.1:9"], OLD)

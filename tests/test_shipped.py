@@ -25,6 +25,7 @@ def test_all_that_is_read_goes_with_the_package(package: str, tmp_path: Path) ->
     assert packed
 
 
+@pytest.mark.long
 def test_a_copy_is_served_as_the_original_is(tmp_path: Path) -> None:
     shipped.copy(tmp_path / "deep" / "rules")
     own = build(Source(tmp_path / "deep" / "rules" / "gateway.yaml"))

@@ -35,6 +35,7 @@ def test_ipv6_is_understood() -> None:
         assert sock.family is socket.AF_INET6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_all_of_it_and_well(tmp_path: Path, by: signal.Signals, workers: str) -> None:
@@ -51,6 +52,7 @@ async def test_a_signal_ends_all_of_it_and_well(tmp_path: Path, by: signal.Signa
             await http.get(f"{url}/healthz")
 
 
+@pytest.mark.long
 async def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
     """Killed without a chance to say so: the port must be free for the next."""
     words = ("--config", str(scripted(tmp_path)), "--port", "0", "--workers", "2")
@@ -65,6 +67,7 @@ async def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
         assert alive == []
 
 
+@pytest.mark.long
 async def test_edits_reach_every_worker(tmp_path: Path) -> None:
     words = ("--config", str(scripted(tmp_path)), "--port", "0", "--workers", "2")
     async with served(*words) as (url, _), aiohttp.ClientSession() as http:
@@ -86,6 +89,7 @@ async def test_edits_reach_every_worker(tmp_path: Path) -> None:
                 await asyncio.sleep(0.05)
 
 
+@pytest.mark.long
 async def test_the_folder_of_figures_goes_with_the_gateway(tmp_path: Path) -> None:
     words = ("--config", str(scripted(tmp_path)), "--port", "0", "--workers", "2")
     home = tmp_path / "tmp"
@@ -96,6 +100,7 @@ async def test_the_folder_of_figures_goes_with_the_gateway(tmp_path: Path) -> No
     assert [name for name in os.listdir(home) if name.startswith("retrace-metrics-")] == []
 
 
+@pytest.mark.long
 async def test_workers_have_one_salt_for_a_tenant(tmp_path: Path) -> None:
     """Else the prompts that one has warmed up would be cold for the other."""
     async with engine(answers(completion("hi"))) as (up_url, up, plugin):

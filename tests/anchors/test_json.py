@@ -19,6 +19,7 @@ VALUE, WORD = kind("json"), kind("json", mode="word")
 WHOLE = kind("json", mode="word", whole=True)
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(DOCUMENTS, st.data(), st.sampled_from([VALUE, WORD, WHOLE]))
 def test_what_is_kept_can_become_json(document: str, data: st.DataObject, anchor: object) -> None:

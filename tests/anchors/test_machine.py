@@ -27,6 +27,7 @@ DOCUMENTS = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(DOCUMENTS, st.data())
 def test_any_beginning_of_a_document_can_be_closed(document: str, data: st.DataObject) -> None:

@@ -125,6 +125,7 @@ _WORDS += (
 _WORDS += ("asked", "refined", "attempts", "request_length", "status_fields", "guardrail_information", "tenant", "at")
 
 
+@pytest.mark.long
 def test_whatever_a_line_holds_it_is_a_request_or_it_is_not() -> None:
     chance, tally = random.Random(7), Tally()
     for _ in range(5000):

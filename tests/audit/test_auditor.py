@@ -336,6 +336,7 @@ async def test_the_log_is_turned_on_off_and_elsewhere_by_an_edit(tmp_path: Path)
         assert told.count("exchange") == told.count("start") == told.count("stop") == 1
 
 
+@pytest.mark.long
 async def test_what_is_written_does_not_have_the_files_read_again(tmp_path: Path) -> None:
     """The log lies beside the files that are followed."""
     async with upstream(answers(completion("fine"))) as (url, _), gateway(tmp_path, [url], [], audit={}) as running:

@@ -203,6 +203,7 @@ async def test_what_can_t_be_handed_over_is_given_up_and_the_rest_goes_on(tmp_pa
     assert counts["written"] == 4
 
 
+@pytest.mark.long
 async def test_when_the_gateway_is_killed_the_clerk_writes_what_he_was_given(tmp_path: Path) -> None:
     script = f"""
 import asyncio

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 import psutil
+import pytest
 
 from tests.rig import (
     CHAT,
@@ -48,6 +49,7 @@ def held(up: RawUpstream) -> float:
     return float(psutil.Process(os.getpid()).memory_info().rss) / (1 << 20)
 
 
+@pytest.mark.long
 async def test_C51_streams_leave_nothing_behind(tmp_path: Path) -> None:
     async with upstream(streams([b"".join(PARTS)])) as (url, up), gateway(tmp_path, [url], RULES) as running:
 
@@ -67,6 +69,7 @@ async def test_C51_streams_leave_nothing_behind(tmp_path: Path) -> None:
         assert len(asyncio.all_tasks()) <= tasks + 8  # connections that are kept
 
 
+@pytest.mark.long
 async def test_C52_nor_do_clients_that_leave_or_upstreams_that_die(tmp_path: Path) -> None:
     async def dying(seen: Seen, writer: asyncio.StreamWriter) -> None:
         writer.write(stream_head() + chunk(delta("word " * 200)))

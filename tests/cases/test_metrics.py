@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 import psutil
+import pytest
 import yaml
 
 from tests.commands import served
@@ -40,6 +41,7 @@ async def scrape(http: aiohttp.ClientSession, url: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
 
 
+@pytest.mark.long
 async def test_C80_four_workers_count_as_one_and_never_backwards(tmp_path: Path) -> None:
     count = 1000
     async with (

@@ -68,6 +68,7 @@ AWAY: dict[str, tuple[Callable[[RedisServer], None], Callable[[RedisServer], Non
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", AWAY)
 async def test_nothing_fails_while_redis_is_away_and_it_comes_back_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str

@@ -247,6 +247,7 @@ async def test_C87_a_word_list_is_followed_too(tmp_path: Path) -> None:
         assert b"forbidden and ***" in await running.ask("/v1/chat/completions", CHAT)
 
 
+@pytest.mark.long
 async def test_C87_heavy_patterns_are_built_beside_the_traffic(tmp_path: Path) -> None:
     """The old house serves while the new one is built, and it takes the new one whole or not at all."""
     heavy = [regex(rf"(?:[\w]{{1,30}}[{chr(97 + n)}]){{1,30}}x{n}", id=f"r{n}") for n in range(6)]

@@ -136,6 +136,7 @@ def test_every_kind_of_check_is_held_to_the_law() -> None:
     assert SAMPLES.keys() == FRAGMENTS.keys() == plugs("checks").keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(SAMPLES))
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
@@ -156,6 +157,7 @@ def test_what_a_part_shows_before_its_hold_is_what_the_whole_text_shows_there(ki
     assert all(begin <= hit.start <= hit.end <= cut and hit.number in active for hit in part.hits)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(SAMPLES))
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
@@ -171,6 +173,7 @@ def test_before_a_scanner_says_to_wake_it_another_look_tells_nothing_new(kind: s
     assert sorted(again.alive) == sorted(part.alive)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(SAMPLES))
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

@@ -57,6 +57,7 @@ def test_a_pattern_too_large_for_its_memory_is_refused_with_a_way_out() -> None:
         Matcher([huge] * 2000)
 
 
+@pytest.mark.long
 def test_a_set_that_runs_out_of_memory_at_work_never_says_that_nothing_matches() -> None:
     """RE2 answers "nothing" then; whatever the size, what is built also finds."""
     wide = translate(r"needle|[一-龥\w]{1,200}x[\w\u0400-\u04ff]{1,200}y")

@@ -187,6 +187,7 @@ def test_a_megabyte_holds_its_one_address(filler: str) -> None:
 NEARLY = ["4 ", "4-", "DE89 ", "4111111111111112 ", "+1 2 3 4 5 6 ", "a@"]
 
 
+@pytest.mark.long
 def test_near_misses_cost_no_more_than_the_text_is_long() -> None:
     """In a process of its own, which the system ends after a minute of work: what is quadratic takes far longer."""
     script = """

@@ -65,6 +65,7 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     return capsys.readouterr().out.strip()
 
 
+@pytest.mark.long
 def test_the_command_prints_tables_and_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

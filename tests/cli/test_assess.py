@@ -66,6 +66,7 @@ def test_every_format_can_be_named_and_a_wrong_one_is_told(tmp_path: Path) -> No
     assert (wrong.exit_code, "litellm" in wrong.stderr) == (1, True)
 
 
+@pytest.mark.long
 def test_rotated_logs_come_through_a_pipe_to_a_process_of_its_own() -> None:
     told = retrace("assess", "/dev/stdin", "--json", told="\n".join(line.decode() for line in lines(day(), "bodies")))
     found = json.loads(told.stdout)

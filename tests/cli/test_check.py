@@ -26,6 +26,7 @@ def test_check_takes_what_is_right_and_lists_it(tmp_path: Path) -> None:
         assert "R101 sensitive.content" in told.stdout
 
 
+@pytest.mark.long
 def test_the_shipped_rules_are_right() -> None:
     told = retrace("check")
     assert told.returncode == 0, told.stderr

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.inside import said
 
 
+@pytest.mark.long
 def test_what_it_writes_can_be_served(tmp_path: Path) -> None:
     told = said("init", str(tmp_path / "rules"))
     assert (told.exit_code, told.stderr) == (0, "")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import aiohttp
+import pytest
 import yaml
 
 from tests.cases.test_metrics import scripted
@@ -14,6 +15,7 @@ from tests.commands import served
 from tests.rig import CHAT
 
 
+@pytest.mark.long
 async def test_a_key_that_was_made_opens_the_door(tmp_path: Path) -> None:
     told = said("key")
     assert told.exit_code == 0

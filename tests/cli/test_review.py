@@ -184,6 +184,7 @@ def test_it_is_taught_with_an_example() -> None:
         assert "Example: retrace review" in told.stdout
 
 
+@pytest.mark.long
 def test_a_reviewer_has_it_as_a_command(tmp_path: Path) -> None:
     config = configured(tmp_path, queue=FILE)
     fill(config, [CHINESE])

@@ -34,6 +34,7 @@ def test_without_keys_no_other_address_is_opened(tmp_path: Path) -> None:
         assert "retrace key" in told.stderr
 
 
+@pytest.mark.long
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -44,6 +45,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     assert "Traceback" not in told.stderr
 
 
+@pytest.mark.long
 async def test_serve_needs_no_backend_in_the_file(tmp_path: Path) -> None:
     path = write_config(tmp_path, URL, [regex("secret", action="mask")])
     async with upstream(answers(completion("a secret"))) as (up, _):
@@ -58,6 +60,7 @@ async def message(url: str) -> str:
         return str(answer["choices"][0]["message"]["content"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verbose", [True, False])
 async def test_what_serve_logs_is_one_line_each_and_json(tmp_path: Path, verbose: bool) -> None:
     """A collector of logs can read it: what rules saw, and all of it only with -v."""

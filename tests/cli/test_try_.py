@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.inside import said
 from tests.commands import retrace
 from tests.rig import regex, write_config
@@ -36,6 +38,7 @@ def test_try_judges_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
             assert word in told.stdout
 
 
+@pytest.mark.long
 def test_what_comes_through_a_pipe_is_judged_too(tmp_path: Path) -> None:
     config = str(write_config(tmp_path, URL, [regex("bomb", side="input")]))
     told = retrace("try", "-", "-c", config, told="from a pipe: bomb")

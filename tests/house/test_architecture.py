@@ -206,6 +206,7 @@ print(json.dumps(told))
     return told
 
 
+@pytest.mark.long
 def test_each_module_can_be_the_first_to_be_imported() -> None:
     told = imported_alone()
     assert told.keys() >= set(HERE)

@@ -68,6 +68,7 @@ def most_bytes(donor: Sequence[int], request: Sequence[int], least: int) -> int:
     return peak
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("least", [1, 18, 256])
 @pytest.mark.parametrize("size", [2000, 8000])

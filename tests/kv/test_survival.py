@@ -129,6 +129,7 @@ def test_a_damaged_pool_is_begun_anew(tmp_path: Path, caplog: pytest.LogCaptureF
     pool.close()
 
 
+@pytest.mark.long
 def test_ten_thousand_captures_are_accounted_to_the_byte(memory: Path) -> None:
     """As many as there is room for, then some more that each displace another one."""
     pool = Pool(small(memory, 10_000))
@@ -195,6 +196,7 @@ def test_many_at_once(tmp_path: Path) -> None:
     other.close()
 
 
+@pytest.mark.long
 def test_a_writer_may_be_killed_at_any_instant(memory: Path) -> None:
     """No torn entry, no byte that is not accounted for, nothing left over: thirty times, on the same folder."""
     chance = random.Random(20)

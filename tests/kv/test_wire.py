@@ -81,6 +81,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 fields = ("reason", "sensitive_token_spans", "sensitive_texts", "sensitive_output", "ttl_seconds", "priority")
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.sampled_from(fields) | st.text(max_size=5), json_values, max_size=5))
 def test_anything_is_either_a_sound_verdict_or_malformed(body: dict[str, Any]) -> None:

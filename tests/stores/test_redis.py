@@ -91,6 +91,7 @@ async def test_a_frozen_server_costs_three_requests_a_moment_and_the_others_noth
             assert await asked(made, 5) == 5
 
 
+@pytest.mark.long
 async def test_a_server_that_was_frozen_from_the_start_is_found_when_it_wakes() -> None:
     with redis_server() as server:
         server.freeze()

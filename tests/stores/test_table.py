@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def test_many_keys_of_one_bucket_can_be_added_at_once() -> None:
     assert len(table) == 6
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(st.integers(0, 999), st.integers(1, 400))
 def test_it_holds_what_was_added_and_not_removed_however_large_it_has_grown(seed: int, count: int) -> None:

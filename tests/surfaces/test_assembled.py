@@ -151,6 +151,7 @@ def halves(draw: st.DrawFn, text: str) -> list[str]:
     return [part for part in (text[:at], text[at:]) if part]
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(count=st.integers(1, 3), data=st.data())
 def test_any_answer_is_the_same_whole_and_in_parts(count: int, data: st.DataObject) -> None:

@@ -58,6 +58,7 @@ def items(response: Response) -> list[tuple[Any, ...]]:
     return told
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(streams())
 def test_whatever_order_a_stream_has_the_client_s_response_is_what_was_said(stream: Stream) -> None:

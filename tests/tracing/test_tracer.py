@@ -172,6 +172,7 @@ async def test_too_many_in_a_second_are_not_traced_but_answered(tmp_path: Path) 
     assert [seen.headers["traceparent"] == PARENT["traceparent"] for seen in up.calls] == [False, True, True]
 
 
+@pytest.mark.long
 async def test_an_end_hands_over_what_waits_and_is_not_held_up(tmp_path: Path) -> None:
     async with receiver() as gatherer, upstream(answers(completion("fine"))) as (url, _):
         async with gateway(tmp_path, [url], tracing={"endpoint": gatherer.url}) as running:

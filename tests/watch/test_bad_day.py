@@ -53,6 +53,7 @@ def donor(up: RawUpstream, start: int) -> Any:
     return asked(up.calls[start])["donor"]
 
 
+@pytest.mark.long
 async def test_consistency_falls_all_falls_back_is_mended_comes_back_and_is_taken_back_by_hand(tmp_path: Path) -> None:
     async with twin(tmp_path, WATCH, says=SAME, other=OTHER) as (running, engine_, up):
         server = running.server
@@ -103,6 +104,7 @@ async def test_consistency_falls_all_falls_back_is_mended_comes_back_and_is_take
         assert (await running.metrics())['retrace_acts_total{act="reset",code="",how="done"}'] == 1
 
 
+@pytest.mark.long
 async def test_another_process_and_the_next_start_have_it_too(tmp_path: Path) -> None:
     async with twin(tmp_path, WATCH, says=SAME, other=OTHER) as (running, engine_, _up):
         await asks(running, engine_)
@@ -117,6 +119,7 @@ async def test_another_process_and_the_next_start_have_it_too(tmp_path: Path) ->
         assert later.server.hand.overlay.fallback is not None
 
 
+@pytest.mark.long
 async def test_observing_changes_nothing(tmp_path: Path) -> None:
     watch = {**WATCH, "control": {**CONTROL, "mode": "observe"}}
     async with twin(tmp_path, watch, says=SAME, other=OTHER) as (running, engine_, up):

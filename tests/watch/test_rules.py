@@ -31,11 +31,13 @@ def test_prometheus_reads_the_configuration_and_all_rules(promtool: Path) -> Non
     assert len(plans.rules()) == sum(map(int, re.findall(r"(\d+) rules found", said)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", plans.TEST_FILES, ids=lambda path: path.stem)
 def test_alerts_fire_keep_still_and_end_as_their_tests_say(promtool: Path, file: Path) -> None:
     assert "SUCCESS" in told(promtool, "test", "rules", str(file))
 
 
+@pytest.mark.long
 def test_an_alert_that_would_never_fire_is_found_out(promtool: Path, tmp_path: Path) -> None:
     """The tests can fail: a rule whose condition is gone, one that doesn't wait, one that ends at once."""
     text = (plans.PROMETHEUS / "rules" / "engine.yml").read_text(encoding="utf-8")

@@ -53,12 +53,14 @@ def rates(new: Truth, runs: int = 60) -> dict[str, float]:
     return {what: found.count(what) / runs for what in ("worse", "accepted", "late")}
 
 
+@pytest.mark.long
 def test_a_policy_that_is_as_good_is_taken_and_hardly_ever_turned_back() -> None:
     told = rates(Truth())
     assert told["worse"] <= QUICK.risk + SLACK
     assert told["accepted"] >= 1 - QUICK.risk - SLACK
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "worse",
     [

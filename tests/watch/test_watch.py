@@ -113,6 +113,7 @@ async def scraped(url: str) -> list[dict[str, Any]]:
             await asyncio.sleep(0.2)
 
 
+@pytest.mark.long
 async def test_it_watches_the_gateway_that_runs_and_is_stopped_with_it(tmp_path: Path) -> None:
     folder = clone(tmp_path)
     env = equipped(folder)

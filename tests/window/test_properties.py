@@ -116,6 +116,7 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (f.start, f.end, f.rule))
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(cases())
 def test_what_leaves_and_what_halts_is_the_same_for_any_cut(case: Case) -> None:
@@ -127,6 +128,7 @@ def test_what_leaves_and_what_halts_is_the_same_for_any_cut(case: Case) -> None:
     assert last.left == once.left
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(cases())
 def test_what_acting_rules_find_is_the_same_for_any_cut(case: Case) -> None:
@@ -135,6 +137,7 @@ def test_what_acting_rules_find_is_the_same_for_any_cut(case: Case) -> None:
     assert in_order(list(filter(acts, found))) == in_order(list(filter(acts, once.findings)))
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(cases())
 def test_what_is_found_is_the_same_for_any_cut(case: Case) -> None:
@@ -155,6 +158,7 @@ def test_the_frontier_never_falls_and_what_has_left_stays_as_it_was(case: Case) 
         assert once.left.startswith(left)
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(cases())
 def test_no_finding_that_acts_begins_in_text_that_had_left_before_it_was_known(case: Case) -> None:
@@ -180,6 +184,7 @@ def test_rules_that_only_watch_hold_nothing_back_but_a_word_that_has_not_ended(c
         assert case.text.startswith(step.left)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(cases(), st.lists(st.integers(0, len(POOL) - 1), min_size=1, max_size=3, unique=True))
 def test_watching_changes_nothing_of_what_leaves_and_when(case: Case, watching: list[int]) -> None:

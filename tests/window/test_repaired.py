@@ -104,6 +104,7 @@ def finishes(body: bytes) -> list[str]:
     return [c["finish_reason"] for data in payloads(body)[:-1] for c in data["choices"] if c["finish_reason"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("anchors", ANCHORS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
@@ -137,6 +138,7 @@ KEYS = st.sampled_from(["a", "名", '"k"', "note"])
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("anchors", ["json", "json words"])
 @settings(max_examples=60, deadline=None)
 @given(value=st.dictionaries(KEYS, VALUES, min_size=1), indent=st.sampled_from([None, 2]), data=st.data())
@@ -181,6 +183,7 @@ def pardoning(window: Window, pieces: Sequence[str]) -> tuple[str, list[Finding]
 MEANT = (Action.REWIND, Action.REWIND, Action.BLOCK, Action.MASK, Action.TAG)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(cases(actions=MEANT))
 def test_what_is_pardoned_is_as_if_it_had_never_halted(case: Case) -> None:

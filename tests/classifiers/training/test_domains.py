@@ -6,6 +6,7 @@ from pathlib import Path
 
 import fasttext
 import numpy as np
+import pytest
 
 from classifiers import lists
 from classifiers.ngrams import LABEL
@@ -28,6 +29,7 @@ def test_a_bank_s_questions_are_finance_and_what_names_a_term_is_not_general() -
     assert {domain for domain, _ in found} == set(lists.DOMAINS)
 
 
+@pytest.mark.long
 def test_it_learns_the_terms_and_fits_in_two_megabytes(tmp_path: Path) -> None:
     target = tmp_path / "small.ftz"
     train(examples([BANK], [], np.random.default_rng(1)), target, seed=1)
