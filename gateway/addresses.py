@@ -12,15 +12,16 @@ from yarl import URL
 from gateway.plug import Strict
 
 
-def http(example: str) -> Callable[[str], str]:
-    """For `AfterValidator`: an http(s) address without a password, written as in the example."""
+def http(example: str, secret: str = "key_env") -> Callable[[str], str]:
+    """For `AfterValidator`: an http(s) address without a password, written as in the example; `secret` is the field
+    that names where a password stands."""
 
     def checked(url: str) -> str:
         parsed = URL(url)
         if parsed.scheme not in ("http", "https") or not parsed.host:
             raise ValueError(f"this is no http(s) address; write it as {example}")
         if parsed.user or parsed.password:
-            raise ValueError("an address must not hold a password; name an environment variable in `key_env`")
+            raise ValueError(f"an address must not hold a password; name an environment variable in `{secret}`")
         return url
 
     return checked

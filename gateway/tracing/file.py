@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from gateway.addresses import http
 from gateway.plug import Strict
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")  # a whole address; a base
@@ -18,13 +19,7 @@ _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
 _VALUE = re.compile(r"[\x20-\x7e]*").fullmatch
 
 
-def _address(url: str) -> str:
-    parsed = urlsplit(url)
-    if parsed.scheme not in ("http", "https") or not parsed.hostname:
-        raise ValueError("this is no http(s) address; write it as http://host:4318")
-    if parsed.username or parsed.password:
-        raise ValueError("an address must not hold a password; name an environment variable in `headers_env`")
-    return url
+_address = http("http://host:4318", secret="headers_env")
 
 
 class Tracing(Strict):
