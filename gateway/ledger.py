@@ -45,6 +45,11 @@ class Trip:
     _said: Mapping[int, str] | Saying = field(default_factory=dict)
 
     @property
+    def heard(self) -> bool:
+        """Whether it is known what the client reads."""
+        return bool(self._said)
+
+    @property
     def said(self) -> Mapping[int, str]:
         """What the client reads of each choice's answer. Set as what tells it, it is asked when it is wanted."""
         if callable(self._said):

@@ -280,7 +280,7 @@ def _told(reply: Reply, outward: Outward | None) -> Reply:
 
 def _heard(errand: Errand, out: bytes) -> bytes:
     """An answer in one piece as its client gets it: noted if somebody wants its words, and explained if he asked."""
-    if errand.trip.recorded and not errand.trip.said:
+    if errand.trip.recorded and not errand.trip.heard:
         errand.trip.said = explain.said(errand.surface, out)
     return explain.whole(errand.surface, out, errand.trip) if errand.exchange.explain else out
 

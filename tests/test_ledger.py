@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.ledger import Trip
 from tests.refine.rigs import (
     ANSWER,
     NEVER,
@@ -200,3 +201,19 @@ async def test_no_word_of_a_second_reading_is_in_any_log(tmp_path: Path, caplog:
             await ask(running, f"the {SECRET}")
     assert len(records(caplog)) == 3
     assert SECRET not in caplog.text
+
+
+def test_what_tells_what_was_said_is_asked_once_and_only_if_somebody_wants_to_know() -> None:
+    asked = []
+
+    def tell() -> dict[int, str]:
+        asked.append(1)
+        return {0: "fine"}
+
+    trip = Trip(0.0)
+    assert not trip.heard
+    trip.said = tell
+    assert trip.heard
+    assert asked == []
+    assert trip.said == trip.said == {0: "fine"}
+    assert asked == [1]

@@ -14,11 +14,9 @@ import socket
 from functools import partial
 from threading import Lock
 
-from msgspec import Raw
-
 from gateway.audit import _letters, _row
 from gateway.audit._kept import Kept, kept
-from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
+from gateway.audit._letters import Batch, Begin, End, Handed, Inbox, Letter, News, Standing
 from gateway.audit._row import Row
 from gateway.audit._words import Policy, Words
 from gateway.audit._writer import Record, Writer
@@ -71,13 +69,11 @@ class Clerk:
                 self._writer.put([Record(house, sticks=True)])
             case Batch(rows, lost):
                 skip, self._skip = self._skip, 0
-                self._writer.put(
-                    [self._record(row) for row in rows[skip:] if isinstance(row, Raw)], 0 if skip else lost
-                )
+                self._writer.put(list(map(self._record, rows[skip:])), 0 if skip else lost)
             case _:
                 raise ValueError(f"this is no letter for a clerk at work: {letter!r}")
 
-    def _record(self, handed: Raw) -> Record:
+    def _record(self, handed: Handed) -> Record:
         try:
             line = _row.read(handed)
         except ValueError as fault:  # it still is one of those that were handed over

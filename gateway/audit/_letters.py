@@ -42,11 +42,14 @@ class Standing(NamedTuple):
     house: Mapping[str, Any]
 
 
-class Batch(NamedTuple):
-    """What is to be written: fields of a `Row`, or a line as it is, each of them `Raw` when they arrive. `lost`: lines
-    that found no room before it."""
+Handed: TypeAlias = tuple[Any, ...] | dict[str, Any] | Raw
 
-    rows: Sequence[tuple[Any, ...] | Mapping[str, Any]] | Sequence[Raw]
+
+class Batch(NamedTuple):
+    """What is to be written: fields of a `Row`, or a line as it is; most arrive `Raw`. `lost`: lines that found no room
+    before it."""
+
+    rows: Sequence[Handed]
     lost: int = 0
 
 
@@ -72,6 +75,8 @@ def written(letter: Letter) -> bytes:
         return pickle.dumps(letter, protocol=5)
     try:
         return _BATCH.encode(letter)
+    except UnicodeEncodeError:  # a header may hold bytes that are no text
+        return pickle.dumps(letter, protocol=5)
     except (OverflowError, RecursionError) as fault:
         raise ValueError(*fault.args) from fault
 

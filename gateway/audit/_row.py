@@ -45,9 +45,15 @@ Line: TypeAlias = Row | dict[str, Any]  # an exchange, or a line as it is
 _LINE: Decoder[Line] = Decoder(Line)
 
 
-def read(handed: Raw) -> Line:
+def read(handed: Raw | tuple[Any, ...] | dict[str, Any]) -> Line:
     """A line as it arrives. ValueError if it is none."""
-    return _LINE.decode(handed)
+    match handed:
+        case tuple():
+            return Row._make(handed)
+        case dict():
+            return handed
+        case _:
+            return _LINE.decode(handed)
 
 
 def told(row: Row) -> dict[str, Any]:

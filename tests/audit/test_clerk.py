@@ -95,6 +95,15 @@ def test_what_can_t_be_read_has_a_line_that_says_so(
     assert "can be read" in caplog.text
 
 
+def test_a_session_whose_name_is_no_text_is_written_by_its_hash(
+    tmp_path: Path, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    asked = Exchange(name(1), "chat", "m", Principal(), (), session="\udcff")
+    done(pair, Begin(tmp_path, USUAL), Batch([record.row(Trip(0.0, exchange=asked), asked)]), End())
+    (line,) = (line for line in lines(tmp_path) if line["kind"] == "exchange")
+    assert len(line["session"]) == 16
+
+
 def test_of_too_many_words_as_many_are_written_as_there_is_room_for(
     tmp_path: Path, pair: tuple[socket.socket, socket.socket]
 ) -> None:
