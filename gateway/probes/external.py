@@ -79,13 +79,14 @@ class External:
         `garbage`."""
         if not self._breaker.allows():
             raise ProbeFault("it has failed several times in a row, and is left alone for a while", kind="open")
-        asked = False
+        clock = asyncio.get_running_loop().time
+        asked = ends = clock() + self._seconds
         try:
-            async with asyncio.timeout(self._seconds), self._places:
-                asked = True
+            async with asyncio.timeout_at(ends), self._places:
+                asked = clock()
                 sighting = _read(await self._post(question), len(question.text))
         except TimeoutError as fault:
-            if not asked:
+            if ends - asked < self._seconds / 2:  # it was given too little time, or none, to be blamed
                 raise ProbeFault("too many ask it at once (`at_most`)", kind="busy") from fault
             self._breaker.failed()
             raise ProbeFault(f"no answer within {1000 * self._seconds:g} ms (`timeout_ms`)", kind="slow") from fault

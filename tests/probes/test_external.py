@@ -132,6 +132,16 @@ async def test_who_waits_too_long_for_a_place_says_so_and_blames_nobody() -> Non
         assert await kind(made) == "slow"
 
 
+async def test_who_got_a_place_too_late_to_be_answered_blames_nobody() -> None:
+    async def script(seen: Any, writer: asyncio.StreamWriter) -> None:
+        await (verdicts(lambda _: PASS, 0.5) if len(up.seen) == 1 else silent)(seen, writer)
+
+    async with upstream(script) as (url, up), probe(url, at_most=1, timeout_ms=800) as made:
+        first, *late = await asyncio.gather(made.ask(question()), *(kind(made) for _ in range(FAULTS)))
+        assert (first, late) == (Sighting(), ["busy"] * FAULTS)
+        assert len(up.seen) == 2  # one of the late ones still had some of its time
+
+
 async def test_after_several_faults_it_is_left_alone_and_then_tried_again() -> None:
     now, decide = [0.0], [b"garbage"]
 
