@@ -80,12 +80,12 @@ class Trip:
 
 def book(trip: Trip, metrics: Metrics, seen: Iterable[Callable[[Trip], None]] = ()) -> None:
     """The request is over: count it; log it if a rule saw something, or if everything is logged; tell who asked."""
-    trip.seconds = seconds = perf_counter() - trip.began
+    trip.seconds = perf_counter() - trip.began
     for tell in seen:
         tell(trip)
     exchange, draft = trip.exchange, trip.draft
     stream = exchange is not None and exchange.stream
-    metrics.observe_exchange(trip.surface, stream, trip.status, seconds, trip.own)
+    metrics.observe_exchange(trip.surface, stream, trip.status, trip.seconds, trip.own)
     if exchange is None:
         return
     metrics.observe_verdict(trip.surface, draft.verdict)
@@ -95,10 +95,10 @@ def book(trip: Trip, metrics: Metrics, seen: Iterable[Callable[[Trip], None]] = 
     touched = any(one.outcome is not Outcome.UNTOUCHED for one in draft.refined.values())
     level = logging.INFO if draft.findings or touched else logging.DEBUG
     if log.isEnabledFor(level):
-        log.log(level, "%s", _record(trip, exchange, seconds).decode())
+        log.log(level, "%s", _record(trip, exchange).decode())
 
 
-def _record(trip: Trip, exchange: Exchange, seconds: float) -> bytes:
+def _record(trip: Trip, exchange: Exchange) -> bytes:
     """One line of JSON on an exchange: who, what, how it ended. No text of it, no secret."""
     draft = trip.draft
     return orjson.dumps(
@@ -116,6 +116,6 @@ def _record(trip: Trip, exchange: Exchange, seconds: float) -> bytes:
                 str(choice): [one.outcome.value, one.why, len(one.corrections)] for choice, one in draft.refined.items()
             },
             "usage": [draft.usage.prompt, draft.usage.completion] if draft.usage else None,
-            "seconds": round(seconds, 4),
+            "seconds": round(trip.seconds, 4),
         }
     )

@@ -16,8 +16,8 @@ from threading import Lock
 
 from gateway.audit import _letters, _row
 from gateway.audit._kept import Kept, kept
-from gateway.audit._letters import Batch, Begin, End, Handed, Inbox, Letter, News, Standing
-from gateway.audit._row import Row
+from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
+from gateway.audit._row import Handed, Row
 from gateway.audit._words import Policy, Words
 from gateway.audit._writer import Record, Writer
 from gateway.types import Exchange
@@ -81,7 +81,7 @@ class Clerk:
             return Record({"kind": "unread", "why": str(fault)})
         if not isinstance(line, Row):
             return Record(line)
-        if not line.worded:
+        if line.said is None:
             return Record(_row.told(line))
         words = kept(line.exchange.texts, line.said, self._policy.room)
         words = words._replace(left_out=words.left_out + line.left_out)

@@ -14,12 +14,13 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from gateway.audit import _letters
 from gateway.audit._hire import Hire
 from gateway.audit._letters import Batch, Begin, News, Standing
 from gateway.audit._log import Bounds
+from gateway.audit._row import Fields, Plain
 from gateway.audit._writer import Count
 
 log = logging.getLogger(__name__)
@@ -27,9 +28,6 @@ log = logging.getLogger(__name__)
 ROOM = 64 << 20  # bytes that may be with the clerk
 LETTER = 64  # lines that go together
 _UNTELLABLE = (TypeError, ValueError)
-
-Fields: TypeAlias = tuple[Any, ...]  # those of a `Row`
-Line: TypeAlias = dict[str, Any]  # as it is to be written
 
 T = TypeVar("T")  # an exchange that is over
 
@@ -49,7 +47,7 @@ class Desk(Generic[T]):
 
     def __init__(self, folder: Path, bounds: Bounds, most: int, tell: Callable[[T], Fields], count: Count) -> None:
         self._folder, self._bounds, self._most, self._tell, self._count = folder, bounds, most, tell, count
-        self._items: list[T | Line] = []
+        self._items: list[T | Plain] = []
         self._sent: deque[Parcel] = deque()
         self._again = 0  # lines in them that a clerk had who is no more
         self._standing = b""
@@ -71,7 +69,7 @@ class Desk(Generic[T]):
         self._waiting += 1
         self._send(Parcel(self._standing, self._standing))
 
-    def put(self, item: T | Line) -> None:
+    def put(self, item: T | Plain) -> None:
         """Have it written; what there is to tell of it is asked a moment later."""
         if self._waiting >= self._most or self._held > ROOM:
             self._lost += 1
@@ -112,11 +110,11 @@ class Desk(Generic[T]):
             letter, self._lost = self._written(items, self._lost), 0
         self._send(Parcel(letter, self._standing, len(items)))
 
-    def _written(self, items: Sequence[T | Line], lost: int) -> bytes:
+    def _written(self, items: Sequence[T | Plain], lost: int) -> bytes:
         rows = [item if isinstance(item, dict) else self._tell(item) for item in items]
         return _letters.written(Batch(rows, lost))
 
-    def _is_tellable(self, item: T | Line) -> bool:
+    def _is_tellable(self, item: T | Plain) -> bool:
         """Else it is lost."""
         try:
             self._written([item], 0)

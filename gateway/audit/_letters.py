@@ -19,6 +19,7 @@ from msgspec import Raw
 from msgspec.msgpack import Decoder, Encoder
 
 from gateway.audit._log import Bounds
+from gateway.audit._row import Handed
 from gateway.audit._words import Policy
 
 _LENGTH = struct.Struct("!I")
@@ -40,9 +41,6 @@ class Standing(NamedTuple):
 
     policy: Policy
     house: Mapping[str, Any]
-
-
-Handed: TypeAlias = tuple[Any, ...] | dict[str, Any] | Raw
 
 
 class Batch(NamedTuple):

@@ -35,17 +35,18 @@ class Row(NamedTuple):
     captures: Sequence[Mapping[str, Any]]
     draft: Draft | None
     judged: bool  # by the rules that are in force, of which none has found anything or failed
-    worded: bool  # its words are there: those of the exchange, and these
-    said: Mapping[int, str]
+    said: Mapping[int, str] | None  # None: none of its words are to be written
     left_out: int  # texts of the request
 
 
-Line: TypeAlias = Row | dict[str, Any]  # an exchange, or a line as it is
+Fields: TypeAlias = tuple[Any, ...]  # those of a `Row`, in their order
+Plain: TypeAlias = dict[str, Any]  # a line as it is to be written
+Handed: TypeAlias = Fields | Plain | Raw  # as they are put, and as most arrive
 
-_LINE: Decoder[Line] = Decoder(Line)
+_LINE: Decoder[Row | Plain] = Decoder(Row | Plain)
 
 
-def read(handed: Raw | tuple[Any, ...] | dict[str, Any]) -> Line:
+def read(handed: Handed) -> Row | Plain:
     """A line as it arrives. ValueError if it is none."""
     match handed:
         case tuple():

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gateway.audit import record
-from gateway.audit._desk import Desk, Fields
+from gateway.audit._desk import Desk
 from gateway.audit._kept import kept
 from gateway.audit._letters import Standing
+from gateway.audit._row import Fields
 from gateway.audit._words import Policy
 from gateway.audit.looked import Looked
-from gateway.audit.record import Words
 from gateway.audit.settings import Auditing
 from gateway.checks import Check
 from gateway.config import House
@@ -75,10 +75,10 @@ class Auditor(Witness):
         judged = trip.status < 400 and trip.revision == self._revision and self._metrics.breaks == self._breaks
         said = trip.said
         if trip.size <= EASY * spec.text_chars:
-            return record.row(trip, exchange, Words(said), judged)
+            return record.row(trip, exchange, said, judged=judged)
         words = kept(exchange.texts, said, spec.text_chars)
         exchange = exchange._replace(texts=tuple(Text((), role, text) for role, text in words.asked))
-        return record.row(trip, exchange, Words(words.said, words.left_out), judged)
+        return record.row(trip, exchange, words.said, words.left_out, judged)
 
     def reuse(self, reuse: Reuse) -> None:
         if self._desk is not None:

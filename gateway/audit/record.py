@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
+from gateway.audit._row import Fields
 from gateway.config import House
 from gateway.ledger import Trip
 from gateway.rules import Rule
@@ -23,24 +24,17 @@ _PARAMETERS = frozenset(
 )
 
 
-class Words(NamedTuple):
-    """What an answer says, and how many texts of its request are left out."""
-
-    said: Mapping[int, str]
-    left_out: int = 0
-
-
-_NONE = Words({})
-
-
-def row(trip: Trip, asked: Exchange, words: Words | None = None, judged: bool = False) -> tuple[Any, ...]:
+def row(
+    trip: Trip, asked: Exchange, said: Mapping[int, str] | None = None, left_out: int = 0, judged: bool = False
+) -> Fields:
     """An exchange as it is handed over: the fields of a `Row` in their order, since a plain tuple takes half the time.
-    `judged`: if it is quiet, the rules that are in force have found nothing in it."""
+    Without `said`, what was asked stays here, too. `judged`: if it is quiet, the rules that are in force have found
+    nothing in it."""
     draft, sent = trip.draft, trip.asked
     loud = draft.findings or draft.attempts or draft.refined
     return (
         trip.at,
-        asked if words else asked._replace(texts=()),
+        asked if said is not None else asked._replace(texts=()),
         trip.backend,
         trip.status,
         trip.revision,
@@ -53,8 +47,8 @@ def row(trip: Trip, asked: Exchange, words: Words | None = None, judged: bool = 
         trip.captures,
         draft if loud else None,
         judged and not loud,
-        words is not None,
-        *(words or _NONE),
+        said,
+        left_out,
     )
 
 

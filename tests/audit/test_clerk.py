@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import socket
 from collections.abc import Iterator
@@ -15,7 +16,6 @@ from gateway.audit._clerk import LONGEST, Clerk, Teller
 from gateway.audit._letters import Batch, Begin, End, Inbox, Letter, News, Standing
 from gateway.audit._words import Policy
 from gateway.audit.looked import Look, Looked
-from gateway.audit.record import Words
 from gateway.checks import _matcher
 from gateway.checks.pii import Kind
 from gateway.ledger import Trip
@@ -31,7 +31,7 @@ FOUND = Finding("out", "R205", Action.BLOCK, 0, 6, text="surely")
 def row(number: int, judged: bool = False, draft: Draft | None = None, words: bool = True) -> tuple[Any, ...]:
     asked = Exchange(name(number), "chat", "m", Principal(), (Text((), "user", f"I am {MAIL}"),), True)
     trip = Trip(0.0, "chat", 200, exchange=asked, draft=draft or Draft())
-    return record.row(trip, asked, Words({0: "surely fine"}) if words else None, judged)
+    return record.row(trip, asked, {0: "surely fine"} if words else None, judged=judged)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_session_whose_name_is_no_text_is_written_by_its_hash(
     asked = Exchange(name(1), "chat", "m", Principal(), (), session="\udcff")
     done(pair, Begin(tmp_path, USUAL), Batch([record.row(Trip(0.0, exchange=asked), asked)]), End())
     (line,) = (line for line in lines(tmp_path) if line["kind"] == "exchange")
-    assert len(line["session"]) == 16
+    assert line["session"] == hashlib.sha256(b"default\0\xed\xb3\xbf").hexdigest()[:16]
 
 
 def test_of_too_many_words_as_many_are_written_as_there_is_room_for(

@@ -15,12 +15,12 @@ import psutil
 import pytest
 
 from gateway.audit import _desk, _hire, record
-from gateway.audit._desk import Desk, Fields
+from gateway.audit._desk import Desk
 from gateway.audit._letters import Standing
 from gateway.audit._log import Bounds
+from gateway.audit._row import Fields
 from gateway.audit._words import Policy
 from gateway.audit.proof import verified
-from gateway.audit.record import Words
 from gateway.ledger import Trip
 from gateway.types import Exchange, Principal, Text
 from tests.audit.logs import HOUSE, LARGE, USUAL, kinds, lines, name
@@ -41,7 +41,7 @@ def trip(number: int, text: str = "hello") -> Trip:
 
 def told(made: Trip) -> Fields:
     assert made.exchange is not None
-    return record.row(made, made.exchange, Words(made.said))
+    return record.row(made, made.exchange, made.said)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 
 from gateway.audit import record
 from gateway.audit._row import Row
-from gateway.audit.record import Words
 from gateway.config import House, Source, build
 from gateway.ledger import Trip
 from gateway.types import Action, Attempt, Draft, Exchange, Finding, Outcome, Principal, Refined, Reuse, Text, Usage
@@ -26,25 +26,25 @@ def trip(**fields: Any) -> Trip:
     return Trip(0.0, "chat", 200, exchange=ASKED, at=1.5, revision="rev", backend="up", **fields)
 
 
-def handed(made: Trip, words: Words | None = None, judged: bool = False) -> Row:
+def handed(made: Trip, said: Mapping[int, str] | None = None, left_out: int = 0, judged: bool = False) -> Row:
     """An exchange as it arrives."""
-    return arrived(record.row(made, ASKED, words, judged))
+    return arrived(record.row(made, ASKED, said, left_out, judged))
 
 
 def test_an_exchange_is_handed_over_as_it_went() -> None:
     made = trip(
         draft=Draft(usage=Usage(7, 5), finish={0: "stop"}), captures=[{"capture": "c1"}], tried=("R101",), seconds=0.5
     )
-    row = handed(made, Words({0: "ho"}, 2), judged=True)
+    row = handed(made, {0: "ho"}, 2, judged=True)
     assert (row.at, row.exchange, row.backend, row.status, row.revision) == (1.5, ASKED, "up", 200, "rev")
     assert (row.seconds, row.first, row.usage, row.tried) == (0.5, None, Usage(7, 5), ["R101"])
     assert (row.finish, row.captures, row.judged) == ({0: "stop"}, [{"capture": "c1"}], True)
-    assert (row.worded, row.said, row.left_out) == (True, {0: "ho"}, 2)
+    assert (row.said, row.left_out) == ({0: "ho"}, 2)
 
 
 def test_without_words_none_are_handed_over() -> None:
     row = handed(trip())
-    assert (row.worded, row.exchange, row.said) == (False, ASKED._replace(texts=()), {})
+    assert (row.exchange, row.said) == (ASKED._replace(texts=()), None)
 
 
 @pytest.mark.parametrize(

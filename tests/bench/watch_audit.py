@@ -34,8 +34,9 @@ from typing import Any
 import psutil
 
 from gateway.audit import proof, search
-from gateway.audit._desk import Desk, Fields
+from gateway.audit._desk import Desk
 from gateway.audit._log import Bounds, Log
+from gateway.audit._row import Fields
 from gateway.audit.auditor import Auditor
 from gateway.audit.search import searching
 from gateway.audit.settings import Auditing
